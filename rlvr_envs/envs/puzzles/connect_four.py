@@ -8,13 +8,13 @@ from rlvr_envs.core.knobs import knob
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng
 from rlvr_envs.generators.games.boards import LineGame
-from rlvr_envs.generators.games.tasks import BoardConfig, BoardProblem, BoardTask, draw_seed
+from rlvr_envs.generators.games.tasks import BoardConfig, BoardProblem, BoardTask, beyond, draw_seed
 
 # Rows, columns, discs in a row, empty cells, and moves that a win takes.
 _LEVELS = (
-    (4, 5, 4, 9, 1), (4, 5, 4, 10, 2), (4, 5, 4, 11, 2), (5, 5, 4, 12, 2), (5, 5, 4, 13, 2),
-    (5, 5, 4, 13, 3), (5, 5, 4, 14, 3), (5, 5, 4, 15, 3), (5, 5, 4, 15, 4), (5, 5, 4, 16, 4),
-    (5, 5, 4, 17, 4),
+    (4, 5, 4, 9, 1), (4, 5, 4, 10, 2), (4, 6, 4, 12, 2), (5, 5, 4, 12, 3), (5, 5, 4, 13, 3),
+    (5, 6, 4, 15, 3), (5, 6, 4, 16, 3), (5, 7, 4, 17, 3), (6, 6, 4, 17, 4), (6, 7, 4, 17, 4),
+    (6, 7, 4, 18, 4),
 )  # fmt: skip
 
 
@@ -22,8 +22,8 @@ _LEVELS = (
 class ConnectFourConfig(BoardConfig):
     """The board, the line that wins, how full the board is, and how long a win takes."""
 
-    n_columns: int = knob(5, "columns of the board", low=2, high=6)
-    n_empty: int = knob(11, "empty cells at the start, or one more or less", low=2, high=18)
+    n_columns: int = knob(5, "columns of the board", low=2, high=9)
+    n_empty: int = knob(11, "empty cells at the start, or one more or less", low=2, high=20)
     n_in_row: int = knob(4, "discs in a line that win", low=3, high=5)
 
     def check(self) -> None:
@@ -33,12 +33,12 @@ class ConnectFourConfig(BoardConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "ConnectFourConfig":
-        """From a win at once to wins in two, three and four moves, on emptier and wider boards.
+        """From a win at once to wins in two, three and more moves, on larger boards.
 
-        Beyond level 10 the board is emptier still, up to 18 cells.
+        Beyond level 10 a win takes one more move and two more cells are empty after every five
+        levels, up to 8 moves and 20 cells, and the board has more rows and columns, up to 9.
         """
-        rows, columns, in_row, empty, moves = _LEVELS[min(difficulty, len(_LEVELS) - 1)]
-        empty += min(1, max(0, difficulty - len(_LEVELS) + 4) // 4)
+        rows, columns, in_row, empty, moves = beyond(_LEVELS, difficulty)
         return cls(n_rows=rows, n_columns=columns, n_in_row=in_row, n_empty=empty, n_moves=moves)
 
 
@@ -107,4 +107,4 @@ class ConnectFourTask(BoardTask[ConnectFourConfig, ConnectFourProblem]):
         )
 
     def move_help(self, problem: ConnectFourProblem) -> str:
-        return r"the number of a column that is not full, for example \boxed{2}"
+        return r"\boxed{c} for column c, which is not full; columns are counted from 1"

@@ -6,12 +6,12 @@ from rlvr_envs.core.games import TURNS_AT_MOST
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng
 from rlvr_envs.generators.games.boards import HexGame
-from rlvr_envs.generators.games.tasks import BoardConfig, BoardProblem, BoardTask, draw_seed
+from rlvr_envs.generators.games.tasks import BoardConfig, BoardProblem, BoardTask, beyond, draw_seed
 
 # Rows, columns, empty cells, and moves that a win takes.
 _LEVELS = (
-    (4, 4, 6, 1), (4, 4, 7, 2), (4, 4, 8, 2), (4, 5, 9, 2), (4, 4, 9, 3), (4, 5, 10, 3),
-    (4, 4, 10, 3), (4, 5, 11, 3), (5, 5, 11, 3), (5, 5, 12, 3), (5, 5, 13, 3),
+    (4, 4, 6, 1), (4, 4, 7, 2), (4, 4, 8, 2), (4, 5, 9, 2), (4, 5, 10, 3), (5, 5, 11, 3),
+    (5, 5, 12, 3), (5, 6, 13, 3), (5, 6, 13, 4), (5, 6, 14, 4), (6, 6, 14, 4),
 )  # fmt: skip
 
 
@@ -21,12 +21,12 @@ class HexConfig(BoardConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "HexConfig":
-        """From a win at once to wins in two and three moves, on emptier and larger boards.
+        """From a win at once to wins in two, three and more moves, on larger boards.
 
-        Beyond level 10 the board is emptier still, up to 15 cells.
+        Beyond level 10 a win takes one more move and two more cells are empty after every five
+        levels, up to 8 moves and 20 cells, and the board has more rows and columns, up to 9.
         """
-        rows, columns, empty, moves = _LEVELS[min(difficulty, len(_LEVELS) - 1)]
-        empty += min(2, max(0, difficulty - len(_LEVELS) + 5) // 5)
+        rows, columns, empty, moves = beyond(_LEVELS, difficulty)
         return cls(n_rows=rows, n_columns=columns, n_empty=empty, n_moves=moves)
 
 
@@ -92,4 +92,4 @@ class HexTask(BoardTask[HexConfig, HexProblem]):
         )
 
     def move_help(self, problem: HexProblem) -> str:
-        return r"the row and the column of an empty cell, counted from 1, for example \boxed{2 1}"
+        return r"\boxed{r c} for the empty cell in row r and column c, both counted from 1"

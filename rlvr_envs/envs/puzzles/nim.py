@@ -6,6 +6,7 @@ from functools import cache, lru_cache
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.games import (
+    OVER,
     TURNS_AT_MOST,
     GameConfig,
     GameProblem,
@@ -24,9 +25,9 @@ _FEW = 0.3  # of the first moves win, where such heaps are drawn in time
 
 # Family, heaps, smallest and largest heap.
 _LEVELS = (
-    ("subtraction", 2, 1, 36), ("nim", 2, 18, 34), ("nim", 3, 4, 12), ("misere", 3, 5, 14),
-    ("sparse", 3, 9, 18), ("nim", 4, 5, 13), ("kayles", 2, 8, 14), ("kayles", 3, 7, 13),
-    ("dawson", 3, 10, 16), ("octal", 3, 13, 18), ("octal", 4, 12, 18),
+    ("subtraction", 2, 10, 60), ("nim", 2, 18, 34), ("nim", 3, 4, 12), ("misere", 3, 5, 14),
+    ("sparse", 3, 9, 18), ("nim", 5, 10, 17), ("kayles", 3, 7, 12), ("kayles", 3, 9, 14),
+    ("dawson", 3, 10, 16), ("octal", 3, 13, 18), ("octal", 5, 12, 18),
 )  # fmt: skip
 
 
@@ -81,7 +82,7 @@ class NimTask(ValuedTask[NimConfig, NimProblem]):
         Players take counters from heaps in turn. The families are Nim, Nim in which the last
         counter loses, games in which only certain numbers may be taken, and Kayles, Dawson's Kayles
         and other octal games, in which a move may also divide what is left of a heap into two.
-        The agent is to move in a position that is won; seat 0 is always the agent's.
+        The agent is to move in a position that is won, whichever seat it has.
 
     Observation:
         The rules and the heaps; after each move, both moves and the heaps.
@@ -111,13 +112,14 @@ class NimTask(ValuedTask[NimConfig, NimProblem]):
         takes = _takes(rng, config.family)
         splits = config.family in ("kayles", "dawson", "octal")
         rules = HeapRules(takes, splits, config.family == "misere")
+        seat = config.seat if config.seat >= 0 else integer(rng, 0, 1)
         values, best, fewest = _values(rules), None, 2.0
         for _ in range(_DRAWS):
             sizes = tuple(
                 integer(rng, config.smallest, config.largest) for _ in range(config.n_heaps)
             )
             game = HeapGame(rules, sizes)
-            if game.mover(game.start()) != 0 or values.value(game.start()) != 1:
+            if game.mover(game.start()) == OVER or values.value(game.start()) != 1:
                 continue
             worth = move_values(game, values, game.start())
             share = sum(value > 0 for value in worth.values()) / len(worth)
@@ -128,11 +130,17 @@ class NimTask(ValuedTask[NimConfig, NimProblem]):
         if best is None:
             raise ConfigError(f"no position was drawn that can be won: {config}")
         return NimProblem(
-            seed=draw_seed(rng), sizes=best, takes=takes, splits=splits, misere=rules.misere
+            seat=seat,
+            seed=draw_seed(rng),
+            sizes=best,
+            takes=takes,
+            splits=splits,
+            misere=rules.misere,
         )
 
     def game(self, problem: NimProblem) -> HeapGame:
-        return HeapGame(HeapRules(problem.takes, problem.splits, problem.misere), problem.sizes)
+        rules = HeapRules(problem.takes, problem.splits, problem.misere)
+        return HeapGame(rules, problem.sizes, problem.seat)
 
     def values(self, problem: NimProblem) -> HeapValues:
         return _values(self.game(problem).rules)
@@ -163,11 +171,8 @@ class NimTask(ValuedTask[NimConfig, NimProblem]):
         )
 
     def move_help(self, problem: NimProblem) -> str:
-        split = r", or \boxed{2: 1 3} to split it into heaps of 1 and 3" if problem.splits else ""
-        return (
-            "the number of a heap, a colon and its new size, for example "
-            rf"\boxed{{2: 4}} to reduce heap 2 to 4 counters{split} (0 removes the heap)"
-        )
+        split = r", or \boxed{h: n m} to divide it into heaps of n and m" if problem.splits else ""
+        return rf"\boxed{{h: n}} to leave n counters in heap h, 0 for none{split}"
 
     def read(self, text: str, legal: tuple[str, ...]) -> str | None:
         """Read a move; the two heaps of a split may stand in either order."""
@@ -197,7 +202,7 @@ def _positions(size: int, splits: bool) -> int:
 def _takes(rng: Rng, family: str) -> tuple[int, ...]:
     """Draw how many counters a move may take; none for any number."""
     if family == "subtraction":
-        return tuple(range(1, integer(rng, 3, 7) + 1))
+        return tuple(range(1, integer(rng, 3, 5) + 1))
     if family == "sparse":
         return tuple(sorted(1 + i for i in rng.permutation(9)[:3].tolist()))
     if family == "octal":

@@ -8,13 +8,13 @@ from rlvr_envs.core.knobs import knob
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng
 from rlvr_envs.generators.games.boards import LineGame
-from rlvr_envs.generators.games.tasks import BoardConfig, BoardProblem, BoardTask, draw_seed
+from rlvr_envs.generators.games.tasks import BoardConfig, BoardProblem, BoardTask, beyond, draw_seed
 
 # Rows, columns, marks in a row, empty cells, and moves that a win takes.
 _LEVELS = (
-    (4, 4, 3, 8, 1), (4, 4, 3, 9, 2), (4, 4, 4, 8, 2), (5, 5, 4, 9, 2), (4, 5, 4, 9, 2),
-    (5, 5, 4, 10, 3), (4, 5, 4, 10, 3), (5, 5, 4, 11, 3), (5, 5, 4, 12, 3), (5, 5, 4, 12, 4),
-    (5, 5, 4, 13, 4),
+    (4, 4, 3, 8, 1), (4, 4, 3, 9, 2), (4, 5, 4, 9, 2), (5, 5, 4, 9, 2), (5, 5, 4, 10, 3),
+    (5, 5, 4, 11, 3), (5, 5, 4, 12, 3), (5, 6, 4, 12, 3), (5, 6, 4, 13, 4), (6, 6, 4, 13, 4),
+    (6, 6, 4, 14, 4),
 )  # fmt: skip
 
 
@@ -31,12 +31,12 @@ class TicTacToeConfig(BoardConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "TicTacToeConfig":
-        """From a win at once to wins in two, three and four moves, on emptier boards.
+        """From a win at once to wins in two, three and more moves, on larger boards.
 
-        Beyond level 10 the board is emptier still, up to 16 cells.
+        Beyond level 10 a win takes one more move and two more cells are empty after every five
+        levels, up to 8 moves and 20 cells, and the board has more rows and columns, up to 9.
         """
-        rows, columns, in_row, empty, moves = _LEVELS[min(difficulty, len(_LEVELS) - 1)]
-        empty += min(3, max(0, difficulty - len(_LEVELS) + 4) // 4)
+        rows, columns, in_row, empty, moves = beyond(_LEVELS, difficulty)
         return cls(n_rows=rows, n_columns=columns, n_in_row=in_row, n_empty=empty, n_moves=moves)
 
 
@@ -103,4 +103,4 @@ class TicTacToeTask(BoardTask[TicTacToeConfig, TicTacToeProblem]):
         )
 
     def move_help(self, problem: TicTacToeProblem) -> str:
-        return r"the row and the column of an empty cell, counted from 1, for example \boxed{2 1}"
+        return r"\boxed{r c} for the empty cell in row r and column c, both counted from 1"

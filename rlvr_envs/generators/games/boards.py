@@ -71,6 +71,10 @@ class BoardGame:
         """Return the cell that a move fills."""
         return _cells(self.n_rows, self.n_columns)[action]
 
+    def move_of(self, cell: int) -> str:
+        """Return the move that fills a cell."""
+        return _names(self.n_rows, self.n_columns)[cell]
+
     def wins(self, own: int, bit: int, seat: int) -> bool:
         """Return whether a seat's cells win, the last of them just filled."""
         raise NotImplementedError
@@ -120,12 +124,17 @@ class LineGame(BoardGame):
             cell -= self.n_columns
         return cell
 
+    def move_of(self, cell: int) -> str:
+        if not self.gravity:
+            return BoardGame.move_of(self, cell)
+        return str(cell % self.n_columns + 1)
+
     def wins(self, own: int, bit: int, seat: int) -> bool:
         lines = _lines(self.n_rows, self.n_columns, self.n_in_row)[bit.bit_length() - 1]
         return any(own & line == line for line in lines)
 
     def drawn(self, first: int, second: int) -> bool:
-        lines = _all_lines(self.n_rows, self.n_columns, self.n_in_row)
+        lines = all_lines(self.n_rows, self.n_columns, self.n_in_row)
         return all(first & line and second & line for line in lines)
 
 
@@ -137,7 +146,7 @@ class HexGame(BoardGame):
     """
 
     def wins(self, own: int, bit: int, seat: int) -> bool:
-        starts, ends, near = _hex(self.n_rows, self.n_columns)
+        starts, ends, near = hex_edges(self.n_rows, self.n_columns)
         group, fresh = bit, bit
         while fresh:
             cell = fresh & -fresh
@@ -175,12 +184,15 @@ def _lines(n_rows: int, n_columns: int, n_in_row: int) -> tuple[tuple[int, ...],
 
 
 @cache
-def _all_lines(n_rows: int, n_columns: int, n_in_row: int) -> tuple[int, ...]:
+def all_lines(n_rows: int, n_columns: int, n_in_row: int) -> tuple[int, ...]:
+    """Return the lines that win, as bits."""
     return tuple(sorted({line for each in _lines(n_rows, n_columns, n_in_row) for line in each}))
 
 
 @cache
-def _hex(n_rows: int, n_columns: int) -> tuple[tuple[int, int], tuple[int, int], tuple[int, ...]]:
+def hex_edges(
+    n_rows: int, n_columns: int
+) -> tuple[tuple[int, int], tuple[int, int], tuple[int, ...]]:
     """Return the edges that seats start from, those they go to, and the neighbours of cells."""
     top = (1 << n_columns) - 1
     left = sum(1 << row * n_columns for row in range(n_rows))

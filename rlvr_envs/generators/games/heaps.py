@@ -53,14 +53,20 @@ class HeapGame:
     """Who cannot move loses; under misère rules, who cannot move wins.
 
     A move such as ``2: 3 4`` replaces the second heap by heaps of 3 and 4, ``2: 0`` takes it all.
+
+    Attributes:
+        rules: what a move may do.
+        sizes: the heaps at the start.
+        first: the seat that moves first.
     """
 
     rules: HeapRules
     sizes: tuple[int, ...]
+    first: int = 0
     n_seats: int = 2
 
     def start(self) -> Heaps:
-        return Heaps(self.sizes)
+        return Heaps(self.sizes, self.first)
 
     def mover(self, state: Heaps) -> int:
         least = min(self.rules.takes, default=1)

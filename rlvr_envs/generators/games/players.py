@@ -7,7 +7,7 @@ from typing import Any, Generic
 
 from rlvr_envs.core.games import CHANCE, OVER, Game, Mover, State, drawn
 from rlvr_envs.core.seeding import Rng, pick
-from rlvr_envs.generators.games.solving import Values, move_values
+from rlvr_envs.generators.games.solving import Values, candidates, move_values
 
 _MCTS = re.compile(r"mcts:([1-9]\d{0,4})", re.ASCII)
 _EXPLORE = math.sqrt(2)  # Kocsis and Szepesvári's constant for returns in [-1, 1]
@@ -16,8 +16,8 @@ _EXPLORE = math.sqrt(2)  # Kocsis and Szepesvári's constant for returns in [-1,
 def optimal(game: Game[Any], values: Values) -> Mover:
     """Return the player who makes a best move.
 
-    Of several it makes one after which the fewest replies are best, so that a lost game is lost
-    as late and as hard as one look ahead can make it.
+    Of several it makes one after which the smallest share of replies is best, not counting replies
+    that lose to what one look ahead shows: a lost game stays hard to win.
     """
 
     def move(state: Any, rng: Rng) -> str:
@@ -34,9 +34,9 @@ def optimal(game: Game[Any], values: Values) -> Mover:
 def _good_replies(game: Game[Any], values: Values, state: Any) -> float:
     if game.mover(state) in (OVER, CHANCE):
         return 0.0
-    replies = move_values(game, values, state)
-    most = max(replies.values())
-    return sum(value == most for value in replies.values()) / len(replies)
+    sign = 1 if game.mover(state) == 0 else -1
+    replies = [sign * values.value(game.after(state, m)) for m in candidates(game, state)]
+    return replies.count(max(replies)) / len(replies)
 
 
 class _Node:

@@ -1,4 +1,4 @@
-"""Exact values of games in which everyone sees everything, and how fast a win can be forced."""
+"""Exact values of games in which everyone sees everything."""
 
 import math
 from fractions import Fraction
@@ -67,25 +67,3 @@ def move_values(game: Game[State], values: Values, state: State) -> dict[str, fl
     """Return what each legal move is worth for the seat to move."""
     sign = 1 if game.mover(state) == 0 else -1
     return {move: sign * values.value(game.after(state, move)) for move in game.actions(state)}
-
-
-def wins_within(game: Game[State], state: State, n_moves: int) -> bool:
-    """Return whether the seat to move can force a win within so many moves of its own.
-
-    It is for games in which a win shows at once and seats alternate.
-    """
-    seat = game.mover(state)
-    following = [game.after(state, move) for move in candidates(game, state)]
-    if any(game.mover(each) == OVER and game.returns(each)[seat] > 0 for each in following):
-        return True
-    return n_moves > 1 and any(_holds(game, each, n_moves - 1) for each in following)
-
-
-def _holds(game: Game[State], state: State, n_moves: int) -> bool:
-    """Return whether the seat that has just moved wins within so many more, whatever the reply."""
-    if game.mover(state) == OVER:
-        return False
-    replies = [game.after(state, move) for move in candidates(game, state)]
-    if any(game.mover(each) == OVER for each in replies):
-        return False
-    return all(wins_within(game, each, n_moves) for each in replies)

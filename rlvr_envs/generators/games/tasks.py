@@ -2,11 +2,12 @@
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, reduce
 from typing import Any, TypeVar
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.games import (
+    OVER,
     GameConfig,
     GameConfigT,
     GameProblem,
@@ -16,31 +17,30 @@ from rlvr_envs.core.games import (
 )
 from rlvr_envs.core.knobs import knob
 from rlvr_envs.core.seeding import SEED_LIMIT, Rng, integer, pick
+from rlvr_envs.generators.games.bitboards import values_of
 from rlvr_envs.generators.games.boards import MARKS, Board, BoardGame
-from rlvr_envs.generators.games.players import named
-from rlvr_envs.generators.games.solving import Exact, Values, move_values, wins_within
+from rlvr_envs.generators.games.players import named, optimal
+from rlvr_envs.generators.games.solving import Values, move_values
 
-_DRAWS = 60  # of a position that takes as many moves as asked for
+_DRAWS = 200  # of a position that takes as many moves as asked for
 _DRAWS_AT_MOST = 5000  # of a position that is won at all
+_TRIES = 8  # of a hurried player
+_LITTLE_LUCK = 0.125  # of those keep the win, where such a position is among the first few
+_LOOKED_AT = 6
 
 
-@lru_cache(maxsize=4)
-def _exact(game: Any, opening: tuple[str, ...]) -> Values:
-    """Return the solver of one problem, so that an episode values each state once."""
-    return Exact(game)
+@lru_cache(maxsize=8)
+def _board_values(game: BoardGame, opening: tuple[str, ...]) -> Values:
+    """Return the solver of one problem, so that all its episodes value each state once."""
+    return values_of(game)
 
 
 class ValuedTask(GameTask[GameConfigT, GameProblemT]):
     """A game in which everyone sees everything, with exact values."""
 
+    @abstractmethod
     def values(self, problem: GameProblemT) -> Values:
         """Return what values the states that can follow a problem's position."""
-        game: Any = self.game(problem)
-        return _exact(game, problem.opening)
-
-    def fresh_values(self, problem: GameProblemT) -> Values:
-        """Return the same, with nothing valued yet."""
-        return Exact(self.game(problem))
 
     def move_values(self, problem: GameProblemT, state: Any) -> dict[str, Any]:
         return move_values(self.game(problem), self.values(problem), state)
@@ -48,20 +48,14 @@ class ValuedTask(GameTask[GameConfigT, GameProblemT]):
     def player(self, problem: GameProblemT, name: str) -> Mover | None:
         return named(name, self.game(problem), lambda: self.values(problem))
 
-    def effort(self, problem: GameProblemT) -> float:
-        """Return how many states minimax values to tell what each move of the position is worth."""
-        values = self.fresh_values(problem)
-        move_values(self.game(problem), values, self.state(problem))
-        return values.nodes
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BoardConfig(GameConfig):
     """The board, how full it is at the start, and how long a win takes."""
 
-    n_rows: int = knob(4, "rows of the board", low=2, high=6)
-    n_columns: int = knob(4, "columns of the board", low=2, high=6)
-    n_empty: int = knob(9, "empty cells at the start, or one more or less", low=2, high=18)
+    n_rows: int = knob(4, "rows of the board", low=2, high=9)
+    n_columns: int = knob(4, "columns of the board", low=2, high=9)
+    n_empty: int = knob(9, "empty cells at the start, or one more or less", low=2, high=20)
     n_moves: int = knob(2, "moves of yours that a win takes, where drawn in time", low=1, high=9)
 
     def check(self) -> None:
@@ -87,26 +81,67 @@ class BoardTask(ValuedTask[BoardConfigT, BoardProblemT]):
     def opening(self, rng: Rng, game: BoardGame) -> tuple[int, tuple[str, ...]]:
         """Draw a seat and an opening after which that seat is to move and wins.
 
-        The shortest forced win takes ``n_moves`` moves, or as near to it as was drawn.
+        The shortest forced win takes ``n_moves`` moves or one more, and luck seldom keeps it, or
+        as near to that as was drawn.
         """
         config = self.config
         seat = config.seat if config.seat >= 0 else integer(rng, 0, 1)
         n_filled = max(0, config.n_rows * config.n_columns - config.n_empty)
         n_filled += (n_filled + seat) % 2
-        best, longest = None, 0
+        best, rank, n_looked_at = None, (0, 0.0), 0
         for drawn in range(_DRAWS_AT_MOST):
-            if best is not None and (longest == config.n_moves or drawn >= _DRAWS):
+            if best is not None and (drawn >= _DRAWS or n_looked_at >= _LOOKED_AT):
                 break
-            opening, state = _filled(rng, game, n_filled)
+            values = values_of(game)
+            opening = values.opening(rng, n_filled)
+            if opening is None:
+                continue
+            state = reduce(game.after, opening, game.start())
             plain = config.n_moves > 1 and len(game.candidates(state)) == 1
             if state.won >= 0 or (plain and drawn < _DRAWS):
-                continue  # over, or the first move shows at once
-            n_moves = _shortest_win(game, state, longest, config.n_moves)
-            if n_moves > longest:
-                best, longest = opening, n_moves
+                continue  # drawn, or the first move shows at once
+            n_moves = values.shortest_win(state, config.n_moves + (config.n_moves > 1))
+            n_moves = min(n_moves, config.n_moves)
+            if n_moves < max(1, rank[0]):
+                continue
+            luck = 1.0
+            if n_moves == config.n_moves:
+                n_looked_at += 1
+                luck = self._luck(rng, game, values, state)
+            if (n_moves, -luck) > rank or best is None:
+                best, rank = opening, (n_moves, -luck)
+            if n_moves == config.n_moves and luck <= _LITTLE_LUCK:
+                break
         if best is None:
             raise ConfigError(f"no position was drawn that can be won: {config}")
         return seat, best
+
+    def _luck(self, rng: Rng, game: BoardGame, values: Values, state: Board) -> float:
+        """Return how often a hurried player keeps a win up to the end, over some drawn games."""
+        seat = game.mover(state)
+        sign = 1 if seat == 0 else -1
+        opponent, kept = optimal(game, values), 0
+        for _ in range(_TRIES):
+            now = state
+            while game.mover(now) != OVER and sign * values.value(now) > 0:
+                mine = game.mover(now) == seat
+                move = self.hasty(rng, game, now) if mine else opponent(now, rng)
+                now = game.after(now, move)
+            kept += sign * game.returns(now)[0] > 0
+        return kept / _TRIES
+
+    @abstractmethod
+    def game(self, problem: BoardProblemT) -> BoardGame:
+        """Return the rules."""
+
+    def values(self, problem: BoardProblemT) -> Values:
+        return _board_values(self.game(problem), problem.opening)
+
+    def effort(self, problem: BoardProblemT) -> float:
+        """Return how many states minimax values to tell what each move of the position is worth."""
+        values = values_of(self.game(problem))
+        move_values(self.game(problem), values, self.state(problem))
+        return values.nodes
 
     def rules(self, problem: BoardProblemT) -> str:
         mine, other = MARKS[problem.seat], MARKS[1 - problem.seat]
@@ -125,30 +160,17 @@ class BoardTask(ValuedTask[BoardConfigT, BoardProblemT]):
         return pick(rng, moves)
 
 
+def beyond(levels: tuple[tuple[int, ...], ...], difficulty: int) -> tuple[int, ...]:
+    """Return the numbers of a level: rows, columns, ..., empty cells, moves that a win takes.
+
+    Beyond the last of the levels given, boards are larger and wins take longer.
+    """
+    rows, columns, *rest, empty, moves = levels[min(difficulty, len(levels) - 1)]
+    more = max(0, difficulty - len(levels) + 1)
+    sides = min(9, rows + (more + 4) // 10), min(9, columns + (more + 9) // 10)
+    return (*sides, *rest, min(20, empty + 2 * (more // 5)), min(8, moves + more // 5))
+
+
 def draw_seed(rng: Rng) -> int:
     """Draw the seed of chance and of the opponent."""
     return integer(rng, 0, SEED_LIMIT - 1)
-
-
-def _filled(rng: Rng, game: BoardGame, n_moves: int) -> tuple[tuple[str, ...], Board]:
-    """Make random moves that prevent wins at once and make none, until nothing else is left."""
-    state, moves = game.start(), list[str]()
-    while len(moves) < n_moves and state.won < 0:
-        move = pick(rng, game.candidates(state))
-        following = game.after(state, move)
-        if following.won >= 0:
-            move = pick(rng, game.actions(state))
-            following = game.after(state, move)
-        moves.append(move)
-        state = following
-    return tuple(moves), state
-
-
-def _shortest_win(game: BoardGame, state: Board, more_than: int, at_most: int) -> int:
-    """Return in how many moves a win can be forced; 0 where not in the range."""
-    if more_than and wins_within(game, state, more_than):
-        return 0
-    for n_moves in range(more_than + 1, at_most + 1):
-        if wins_within(game, state, n_moves):
-            return n_moves
-    return 0

@@ -12,7 +12,7 @@ TASK = NimTask(NimConfig())
 # one heap of 5, of which all may be taken
 PROBLEM = NimProblem(sizes=(5,), takes=(), splits=False, misere=False)
 KNOBS = {"n_heaps": 3}
-SEATS = {0}
+SEATS = {0, 1}
 RIGHT = [
     "1: 0",
     "1:0",

@@ -6,9 +6,10 @@ import pytest
 
 from rlvr_envs.core.games import OVER
 from rlvr_envs.core.seeding import pick, stream
+from rlvr_envs.generators.games.bitboards import values_of
 from rlvr_envs.generators.games.boards import HexGame, LineGame
 from rlvr_envs.generators.games.players import TreeSearch, optimal
-from rlvr_envs.generators.games.solving import Exact, move_values, wins_within
+from rlvr_envs.generators.games.solving import Exact, move_values
 
 
 def line(cells, rows, columns, in_row, mark):
@@ -88,6 +89,7 @@ def test_values_are_those_of_a_brute_force(name):
         wins = lambda cells, mark: line(cells, game.n_rows, game.n_columns, game.n_in_row, mark)  # noqa: E731
         gravity = game.gravity
     expected, exact = brute(game.n_rows, game.n_columns, wins, gravity), Exact(game)
+    fast = values_of(game)
     compared = 0
     for seed in range(30):
         rng, state, moves = stream("boards", seed), game.start(), []
@@ -95,6 +97,7 @@ def test_values_are_those_of_a_brute_force(name):
             # a draw is called early, when no line is left
             if len(moves) >= game.n_rows * game.n_columns - 8:
                 assert exact.value(state) == expected(marks_of(game, moves))
+                assert fast.value(state) == expected(marks_of(game, moves))
                 compared += 1
             if game.mover(state) == OVER:
                 assert game.returns(state)[0] == expected(marks_of(game, moves))
@@ -109,8 +112,23 @@ def test_known_values_of_whole_games():
     assert Exact(HexGame(3, 3)).value(HexGame(3, 3).start()) == 1  # the first player wins Hex
 
 
+def shortest(game, exact, state):
+    """Return how many moves the shortest forced win takes, by minimax over the number itself."""
+    seat = game.mover(state)
+
+    def moves(now):
+        if game.mover(now) == OVER:
+            return 0 if game.returns(now)[seat] > 0 else 99
+        below = [moves(game.after(now, move)) for move in game.actions(now)]
+        return 1 + min(below) if game.mover(now) == seat else max(below)
+
+    found = moves(state)
+    assert (found < 99) == (exact.value(state) == (1 if seat == 0 else -1))
+    return found if found < 99 else 0
+
+
 @pytest.mark.parametrize("name", GAMES)
-def test_a_forced_win_within_enough_moves_is_a_win(name):
+def test_the_shortest_forced_win(name):
     game = GAMES[name]
     exact = Exact(game)
     for seed in range(20):
@@ -119,9 +137,7 @@ def test_a_forced_win_within_enough_moves_is_a_win(name):
             if game.mover(state) != OVER:
                 state = game.after(state, pick(rng, game.actions(state)))
         if game.mover(state) != OVER:
-            sign = 1 if game.mover(state) == 0 else -1
-            assert wins_within(game, state, 4) == (sign * exact.value(state) == 1)
-            assert not wins_within(game, state, 1) or wins_within(game, state, 2)
+            assert values_of(game).shortest_win(state, 6) == shortest(game, exact, state)
 
 
 def test_the_best_player_never_loses_tic_tac_toe():
