@@ -26,6 +26,8 @@ LEVELS = (
 )
 # A level is hard for a strong model if it solves at most so many of its problems.
 HARD = 1 / 3
+# Four problems a level, two beyond level 10, and two a level of tasks that join ideas.
+SOLVED = ("solve_rates", "solve_rates_beyond", "solve_rates_ideas")
 RESULTS = FOLDER.parents[1] / "benchmarks" / "results"
 
 
@@ -35,7 +37,7 @@ def main() -> None:
     FOLDER.mkdir(parents=True)
     specs = [registry.find(task_id) for task_id in registry.task_ids()]
     figures = _figures("levels")
-    solved = [_figures(name) for name in ("solve_rates", "solve_rates_beyond")]
+    solved = [_figures(name) for name in SOLVED]
     for spec in specs:
         path = FOLDER / spec.domain / f"{_name(spec)}.md"
         path.parent.mkdir(exist_ok=True)
@@ -44,7 +46,7 @@ def main() -> None:
     (FOLDER / "index.md").write_text(index(specs), encoding="utf-8")
     for domain in registry.DOMAINS:
         members = [spec for spec in specs if spec.domain == domain]
-        text = domain_index(domain, members, solved[0])
+        text = domain_index(domain, members, solved)
         (FOLDER / domain / "index.md").write_text(text, encoding="utf-8")
     n_pages = len(specs) + 1 + len(registry.DOMAINS)
     n_decisions = len(list((FOLDER.parent / "decisions").glob("0*.md")))
@@ -77,24 +79,30 @@ def made_slowly(spec: TaskSpec) -> str:
 
 def _solved(measured: list[dict[str, Any]], task_id: str) -> str:
     """Return how many problems a language model solves; nothing if that was not measured."""
-    rates: dict[str, float] = {}
-    for figures in measured:
-        row = figures["tasks"]["rows"].get(task_id) if figures else None
-        if row is not None:
-            rates |= dict(zip(figures["tasks"]["columns"], row, strict=True))
+    found = [_rates(figures, task_id) for figures in measured]
+    rates = {level: share for each in found for level, share in each.items()}
     if not rates:
         return ""
     told = ", ".join(f"{100 * share:.0f} % at {level}" for level, share in rates.items())
-    text = (
-        f"{measured[0]['model']}, solved {told}, of four problems a level and of two beyond level "
-        "10 (`benchmarks/solve_rates.py`)."
+    joins_ideas = bool(found[-1])
+    count = (
+        "two problems a level"
+        if joins_ideas
+        else "four problems a level and of two beyond level 10"
     )
-    if rates.get("level 10", 0.0) > HARD:
+    text = f"{measured[0]['model']}, solved {told}, of {count} (`benchmarks/solve_rates.py`)."
+    if rates.get("level 10", 0.0) > HARD and not joins_ideas:
         text += (
             " The higher levels of this task add size, not another idea: for a strong model they "
             "measure care."
         )
     return text
+
+
+def _rates(figures: dict[str, Any], task_id: str) -> dict[str, float]:
+    """Return the share of a task's problems that is solved, by level; nothing if not measured."""
+    row = figures["tasks"]["rows"].get(task_id) if figures else None
+    return dict(zip(figures["tasks"]["columns"], row, strict=True)) if row is not None else {}
 
 
 def _levels(figures: dict[str, Any], task_id: str) -> dict[str, dict[str, Any]]:
@@ -134,20 +142,21 @@ def index(specs: list[TaskSpec]) -> str:
     return "\n".join([*lines, ""])
 
 
-def domain_index(domain: str, specs: list[TaskSpec], solved: dict[str, Any]) -> str:
+def domain_index(domain: str, specs: list[TaskSpec], solved: list[dict[str, Any]]) -> str:
     """Return the tasks of a domain: what each asks, and how many a language model solves."""
-    rows = solved["tasks"]["rows"] if solved else {}
-    columns = solved["tasks"]["columns"] if solved else []
+    first, _, ideas = solved
+    columns = first["tasks"]["columns"] if first else []
     about = ""
-    if rows:
+    if first:
         about = (
-            f"The share of four problems a level that {solved['model']}, solves "
+            f"The share of four problems a level (of some tasks two) that {first['model']}, solves "
             "(`benchmarks/solve_rates.py`); the page of a task shows how its effort grows."
         )
     lines = [f"# All tasks of the domain {domain}", "", about, ""]
     lines += [f"| task | what it asks | {' | '.join(columns)} |", "|---" * (len(columns) + 2) + "|"]
     for spec in specs:
-        shares = [f"{100 * share:.0f} %" for share in rows.get(spec.id, ())]
+        rates = _rates(first, spec.id) or _rates(ideas, spec.id)
+        shares = [f"{100 * share:.0f} %" for share in rates.values()]
         cells = shares or ["–"] * len(columns)
         link = f"[`{_name(spec)}`]({_name(spec)}.md)"
         lines.append(f"| {link} | {summary(spec.task_type)} | {' | '.join(cells)} |")

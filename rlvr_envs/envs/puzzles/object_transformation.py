@@ -224,7 +224,9 @@ class ObjectTransformationTask(Task[ObjectTransformationConfig, ObjectTransforma
         )
         length = "one step" if problem.n_steps == 1 else f"at most {problem.n_steps} steps"
         after = (
-            "" if problem.n_steps == 1 else " Each step works on the grid that the last one left."
+            ""
+            if problem.n_steps == 1
+            else " Each step works on the grid that the last one left, and on its objects."
         )
         return (
             "A hidden rule turns each input grid into its output grid. Find the rule from the "
