@@ -77,6 +77,9 @@ class CheckedVariants(gymnasium.Wrapper[str, str, str, str], RecordConstructorAr
             of this package is inside.
 
     Examples:
+        >>> import gymnasium
+        >>> import rlvr_envs
+        >>> from rlvr_envs.wrappers import CheckedVariants
         >>> env = CheckedVariants(gymnasium.make("rlvr/SubsetSum-v0"), ["symmetry", "facts"])
         >>> prompt, info = env.reset(seed=3)
         >>> info["variant"]
