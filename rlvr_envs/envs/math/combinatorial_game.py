@@ -135,7 +135,7 @@ def _state_nim(*piles: int) -> Question:
         [
             "In Nim the first player loses where the binary sum without carries of all piles is 0.",
             f"So x is that sum of the others. In binary they are {_binary([*piles])}.",
-            f"The sum without carries is {reduce(xor, piles):b} = {reduce(xor, piles)}.",
+            f"The sum without carries is {reduce(xor, piles):b}, which is {reduce(xor, piles)}.",
         ],
         abs(2 * max(piles) - sum(piles)),
     )
@@ -200,7 +200,7 @@ def _state_staircase(asked: int, *coins: int) -> Question:
             "Coins that come down from an even step can be moved on at once by the other player.",
             "So only the odd steps count, and they are the piles of a game of Nim.",
             f"The other odd steps hold {', '.join(map(str, odd))}; in binary {_binary(odd)}.",
-            f"Their sum without carries is {answer:b} = {answer}.",
+            f"Their sum without carries is {answer:b}, which is {answer}.",
         ],
         reduce(xor, coins),
     )
@@ -363,8 +363,8 @@ def _state_lasker(*piles: int) -> Question:
             ),
             f"The given piles have {', '.join(map(str, values))}; in binary {_binary(values)}.",
             (
-                f"The sum without carries is {wanted:b} = {wanted}. The pile with this value has "
-                f"{_lasker(wanted)} stones."
+                f"The sum without carries is {wanted:b}, which is {wanted}. The pile with this "
+                f"value has {_lasker(wanted)} stones."
             ),
         ],
         reduce(xor, piles),

@@ -527,7 +527,7 @@ def _hoelder(k: int, u: int, v: int, w: int) -> Question:
                 f"xyz plus the cube root of {a} * {b} * {c}."
             ),
             f"The cube root of {k**3} is {k}, and that of {a * b * c} is {u * v * w}.",
-            f"Equality holds for x : {a} = y : {b} = z : {c} = {k} : {u * v * w}.",
+            f"Equality holds where x/{a}, y/{b} and z/{c} are all {k}/{u * v * w}.",
             f"({k} + {u * v * w})^3 = {k + u * v * w}^3 = {answer}",
         ],
         (k + a) * (k + b) * (k + c),

@@ -259,8 +259,8 @@ def _shifted(e1: int, e2: int, e3: int, at: int) -> Question:
         [
             "With P(x) = (x - r)(x - s)(x - t), the sum of 1/(x - root) is P'(x)/P(x).",
             (
-                f"P({at}) = {value}, and P'({at}) = 3 * {operand(at)}^2 - 2 * {operand(e1)} * "
-                f"{operand(at)} + {operand(e2)} = {slope}"
+                f"P({at}) = {value}, and the slope there is 3 * {operand(at)}^2 - "
+                f"2 * {operand(e1)} * {operand(at)} + {operand(e2)} = {slope}"
             ),
             f"{slope} / {operand(value)} = {answer}",
         ],

@@ -161,7 +161,7 @@ class ProofStepsSession:
         return told
 
 
-@register("ProofSteps-v0", domain="math", max_turns=MAX_TURNS)
+@register("ProofSteps-v0", domain="math", weight=0.0, max_turns=MAX_TURNS)
 class ProofStepsTask(InteractiveTask[ProofStepsConfig, ProofStepsProblem]):
     """Prove a theorem by tactics in the manner of Lean, in several messages or in one.
 
