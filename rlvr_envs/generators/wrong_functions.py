@@ -102,17 +102,26 @@ def _changes(node: ast.AST) -> list[Callable[[], None]]:
     return [partial(setattr, node, name, value) for name, value in changes]
 
 
+def defined(tree: ast.Module, name: str, space: dict[str, Any]) -> Callable[..., Any]:
+    """Return the function of a name that a text of ours defines, and put it into its globals.
+
+    Nothing of the text is run: only the code of the function is taken out of it.
+    """
+    module = compile(ast.fix_missing_locations(tree), name, "exec")
+    codes = (item for item in module.co_consts if isinstance(item, CodeType))
+    code = next(each for each in codes if each.co_name == name)
+    space[name] = FunctionType(code, space, name)
+    found: Callable[..., Any] = space[name]
+    return found
+
+
 def _built(tree: ast.Module, function: Callable[..., Any]) -> Callable[..., Any]:
     rounds = _Rounds()
     for node in ast.walk(tree):
         if isinstance(node, ast.While):
             node.body.insert(0, ast.Expr(ast.Call(ast.Name("_spend", ast.Load()), [], [])))
-    name = function.__name__
-    module = compile(ast.fix_missing_locations(tree), f"wrong {name}", "exec")
-    codes = (item for item in module.co_consts if isinstance(item, CodeType))
-    code = next(each for each in codes if each.co_name == name)
-    changed = FunctionType(code, {**function.__globals__, "_spend": rounds.spend}, name)
-    changed.__globals__[name] = changed
+    space = {**function.__globals__, "_spend": rounds.spend}
+    changed = defined(tree, function.__name__, space)
 
     def call(*args: Any, **named: Any) -> Any:
         rounds.left = _ROUNDS

@@ -1,8 +1,6 @@
-"""A package with faults: its files, the hidden checks and the edits that repair it.
+"""A package with faults: its files, the hidden checks and the edits that repair it."""
 
-What the functions give is worked out by `interpreter`, which knows what they are made of.
-"""
-
+import ast
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,8 +13,8 @@ from rlvr_envs.generators.repositories.functions import (
     Drawing,
     Function,
 )
-from rlvr_envs.generators.repositories.interpreter import callables
 from rlvr_envs.generators.repositories.mutants import mutants
+from rlvr_envs.generators.wrong_functions import defined
 from rlvr_envs.verifiers.program_values import to_text
 
 _TRIES = 40  # packages, of which nearly every one serves
@@ -142,7 +140,11 @@ class _Draft:
         return pick(self._rng, keys), integer(self._rng, 0, 12), integer(self._rng, 0, 12)
 
     def _load(self, changed: Mapping[str, str]) -> dict[str, Any]:
-        return callables([changed.get(f.name, f.source) for f in self._functions])
+        space: dict[str, Any] = {}
+        for function in self._functions:
+            source = changed.get(function.name, function.source)
+            defined(ast.parse(source), function.name, space)
+        return space
 
     def _results(self, changed: Mapping[str, str]) -> dict[str, list[str]]:
         """Return what each function gives for each of its arguments, some with other sources."""
