@@ -1,6 +1,5 @@
 """Grid transformation: find the rule behind examples, and apply it."""
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -13,12 +12,11 @@ from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.verifiers.grids import read_grid, show_grid
+from rlvr_envs.generators.grids.examples import Example, Grid, judge_output, show_examples
+from rlvr_envs.verifiers.grids import show_grid
 
-Grid = tuple[str, ...]
 MAX_LENGTH = 3  # of a program: all programs up to this length are tried
 MAX_COLOURS = 5
-_GRID = re.compile(r"[0-9\s,\[\]()|]+")
 _REDRAWS = 40
 
 # The length of the rule, the kinds of operations and the colours of the first levels.
@@ -57,14 +55,6 @@ class GridTransformationConfig(TaskConfig):
             min_side=min(3 + difficulty // 4, MAX_SIDE // 2),
             max_side=min(3 + (difficulty + 1) // 2, MAX_SIDE // 2),
         )
-
-
-@dataclass(frozen=True, slots=True)
-class Example:
-    """An input grid and its output grid, as rows of digits."""
-
-    given: Grid
-    made: Grid
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,10 +162,7 @@ class GridTransformationTask(Task[GridTransformationConfig, GridTransformationPr
 
     def prompt(self, problem: GridTransformationProblem) -> str:
         operations = "\n".join(f"- {DESCRIPTIONS[kind]}" for kind in problem.kinds)
-        examples = "\n\n".join(
-            f"Input {i}:\n{show_grid(example.given)}\n\nOutput {i}:\n{show_grid(example.made)}"
-            for i, example in enumerate(problem.examples, start=1)
-        )
+        examples = show_examples(problem.examples)
         rule = (
             "one operation from the list below"
             if problem.length == 1
@@ -199,13 +186,7 @@ class GridTransformationTask(Task[GridTransformationConfig, GridTransformationPr
         )
 
     def verify(self, problem: GridTransformationProblem, answer: str) -> Verdict:
-        expected = _transformed(problem.program, problem.test)
-        grid = read_grid(answer, len(expected), len(expected[0]), "0123456789")
-        if grid is None and not _GRID.fullmatch(answer):
-            return Verdict.unparsable("expected a grid of digits")
-        if grid is None or tuple("".join(row) for row in grid) != expected:
-            return Verdict.wrong("at least one cell or the size is wrong")
-        return Verdict.correct()
+        return judge_output(_transformed(problem.program, problem.test), answer)
 
     def solve(self, problem: GridTransformationProblem) -> str:
         return show_grid(_transformed(problem.program, problem.test))

@@ -22,6 +22,7 @@ from rlvr_envs.generators.grids.candidates import (
     shuffled,
 )
 from rlvr_envs.generators.grids.cells import show_cells
+from rlvr_envs.generators.grids.clues import thin
 from rlvr_envs.generators.grids.deductions import Words, by_row_and_column, line_names, worked
 from rlvr_envs.generators.grids.latin_squares import lines
 from rlvr_envs.verifiers.grids import read_grid, show_grid
@@ -141,15 +142,8 @@ class KakurasuTask(Task[KakurasuConfig, KakurasuProblem]):
         size = self.config.size
         order = shuffled(rng, len(totals))
         order.sort(key=lambda i: _ways(size, totals[i]).bit_count() > 1)
-        left = len(totals)
-        for i in order:
-            if left <= len(totals) * self.config.total_percent // 100:
-                break
-            total, totals[i] = totals[i], -1
-            if _rival(totals, given, cells).none_exists:
-                left -= 1
-            else:
-                totals[i] = total
+        percent = self.config.total_percent
+        thin(totals, order, -1, percent, lambda: _rival(totals, given, cells).none_exists)
 
     def prompt(self, problem: KakurasuProblem) -> str:
         size = len(problem.across)

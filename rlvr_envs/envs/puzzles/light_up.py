@@ -20,6 +20,7 @@ from rlvr_envs.generators.grids.candidates import (
     shuffled,
 )
 from rlvr_envs.generators.grids.cells import neighbours
+from rlvr_envs.generators.grids.clues import thin
 from rlvr_envs.generators.grids.deductions import Between, Words, by_row_and_column, worked
 from rlvr_envs.verifiers.grids import read_grid, show_grid
 
@@ -128,15 +129,8 @@ class LightUpTask(Task[LightUpConfig, LightUpProblem]):
         size = self.config.size
         numbered = [cell for cell in shuffled(rng, size**2) if marks[cell] in _NUMBERS]
         numbered.sort(key=lambda cell: not _fixes_all(marks, size, cell))
-        left = len(numbered)
-        for cell in numbered:
-            if left <= len(numbered) * self.config.number_percent // 100:
-                break
-            number, marks[cell] = marks[cell], _WALL
-            if _rival(marks, size, lamps).none_exists:
-                left -= 1
-            else:
-                marks[cell] = number
+        percent = self.config.number_percent
+        thin(marks, numbered, _WALL, percent, lambda: _rival(marks, size, lamps).none_exists)
 
     def prompt(self, problem: LightUpProblem) -> str:
         size, cells = len(problem.rows), "".join(problem.rows)

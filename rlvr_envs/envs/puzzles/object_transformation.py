@@ -1,6 +1,5 @@
 """Object transformation: find the rule on coloured objects behind examples, and apply it."""
 
-import re
 from dataclasses import dataclass
 from itertools import chain
 
@@ -11,11 +10,11 @@ from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
+from rlvr_envs.generators.grids.examples import Example, Grid, judge_output, show_examples
 from rlvr_envs.generators.grids.objects import (
     ACTIONS,
     SELECTIONS,
     Fits,
-    Grid,
     Rule,
     apply,
     board_of,
@@ -26,7 +25,7 @@ from rlvr_envs.generators.grids.objects import (
     fits,
     kind_of,
 )
-from rlvr_envs.verifiers.grids import read_grid, show_grid
+from rlvr_envs.verifiers.grids import show_grid
 
 # What `held_out` is about, by kind of word.
 HELD_OUT = frozenset({"ring", "twin", "symmetric", "wide", "slide", "mirror", "frame"})
@@ -36,7 +35,6 @@ MAX_COLOURS = 6
 _MOST_RULES = 10**5  # of the greatest length: all of them are tried
 _MOST_EXAMPLES = 6
 _REDRAWS = 60
-_GRID = re.compile(r"[0-9\s,\[\]()|]+")
 
 # Steps, selections, actions, colours and objects of the first levels.
 _LEVELS = (
@@ -84,14 +82,6 @@ class ObjectTransformationConfig(TaskConfig):
             n_objects=min(9, n_objects + beyond // 8),
             side=min(MAX_SIDE - 1, 7 + difficulty // 4),
         )
-
-
-@dataclass(frozen=True, slots=True)
-class Example:
-    """An input grid and its output grid, as rows of digits."""
-
-    given: Grid
-    made: Grid
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,10 +208,7 @@ class ObjectTransformationTask(Task[ObjectTransformationConfig, ObjectTransforma
     def prompt(self, problem: ObjectTransformationProblem) -> str:
         selections = "\n".join(f"- {described(word)}" for word in problem.selections)
         actions = "\n".join(f"- {described(word)}" for word in problem.actions)
-        examples = "\n\n".join(
-            f"Input {i}:\n{show_grid(example.given)}\n\nOutput {i}:\n{show_grid(example.made)}"
-            for i, example in enumerate(problem.examples, start=1)
-        )
+        examples = show_examples(problem.examples)
         length = "one step" if problem.n_steps == 1 else f"at most {problem.n_steps} steps"
         after = (
             ""
@@ -245,13 +232,7 @@ class ObjectTransformationTask(Task[ObjectTransformationConfig, ObjectTransforma
         )
 
     def verify(self, problem: ObjectTransformationProblem, answer: str) -> Verdict:
-        expected = apply(problem.rule, problem.test)
-        grid = read_grid(answer, len(expected), len(expected[0]), "0123456789")
-        if grid is None and not _GRID.fullmatch(answer):
-            return Verdict.unparsable("expected a grid of digits")
-        if grid is None or tuple("".join(row) for row in grid) != expected:
-            return Verdict.wrong("at least one cell or the size is wrong")
-        return Verdict.correct()
+        return judge_output(apply(problem.rule, problem.test), answer)
 
     def solve(self, problem: ObjectTransformationProblem) -> str:
         return show_grid(apply(problem.rule, problem.test))

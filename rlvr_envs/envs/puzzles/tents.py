@@ -20,6 +20,7 @@ from rlvr_envs.generators.grids.candidates import (
     shuffled,
 )
 from rlvr_envs.generators.grids.cells import neighbours, show_cells
+from rlvr_envs.generators.grids.clues import thin
 from rlvr_envs.generators.grids.deductions import (
     Between,
     Words,
@@ -153,15 +154,11 @@ class TentsTask(Task[TentsConfig, TentsProblem]):
         size = self.config.size
         order = shuffled(rng, len(numbers))
         order.sort(key=lambda i: numbers[i] > 0)
-        left = len(numbers)
-        for i in order:
-            if left <= len(numbers) * self.config.number_percent // 100:
-                break
-            number, numbers[i] = numbers[i], -1
-            if _rival(size, trees, numbers, given, tents).none_exists:
-                left -= 1
-            else:
-                numbers[i] = number
+
+        def is_unique() -> bool:
+            return _rival(size, trees, numbers, given, tents).none_exists
+
+        thin(numbers, order, -1, self.config.number_percent, is_unique)
 
     def prompt(self, problem: TentsProblem) -> str:
         size = len(problem.rows)

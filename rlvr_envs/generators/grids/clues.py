@@ -1,10 +1,13 @@
-"""Clues: which cells of a solution to show, such that it is the only one."""
+"""Clues: which cells or numbers of a puzzle to show, such that it has one solution."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, MutableSequence, Sequence
 from math import isqrt
+from typing import TypeVar
 
 from rlvr_envs.core.seeding import Rng
 from rlvr_envs.generators.grids.candidates import Network, Values, rival_of, shuffled
+
+ClueT = TypeVar("ClueT")
 
 _REMOVALS = 40  # clues at most that are tried whether they can go
 
@@ -50,6 +53,33 @@ def choose_clues(
         if rival_of(solution, network, masks, max_nodes).none_exists:
             kept.remove(cell)
     return sorted(kept)
+
+
+def thin(
+    clues: MutableSequence[ClueT],
+    order: Sequence[int],
+    nothing: ClueT,
+    percent: int,
+    is_unique: Callable[[], bool],
+) -> None:
+    """Take clues away, each unless that leaves a second solution.
+
+    Args:
+        clues: is changed.
+        order: the places of the clues that may go, the first to go first.
+        nothing: stands where a clue was.
+        percent: of them that stay; more where one solution needs them.
+        is_unique: whether the puzzle has one solution with the clues as they are now.
+    """
+    left = len(order)
+    for place in order:
+        if left <= len(order) * percent // 100:
+            return
+        clue, clues[place] = clues[place], nothing
+        if is_unique():
+            left -= 1
+        else:
+            clues[place] = clue
 
 
 def shown_masks(solution: Sequence[int], kept: set[int], unknown: int) -> list[int]:

@@ -14,8 +14,8 @@ from functools import cache, cached_property, lru_cache
 
 from rlvr_envs.core.errors import RowError
 from rlvr_envs.core.seeding import Rng, integer, pick
+from rlvr_envs.generators.grids.examples import Grid
 
-Grid = tuple[str, ...]
 Step = tuple[str, str]  # a selection and an action
 Rule = tuple[Step, ...]
 
