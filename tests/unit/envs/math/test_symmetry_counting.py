@@ -1,20 +1,12 @@
 """SymmetryCounting: every family against listing all colourings, wrong answers, knobs."""
 
-import re
-from collections import Counter
-from fractions import Fraction
-from itertools import combinations, pairwise, permutations, product
+from itertools import combinations, permutations, product
 
 import pytest
-from number_answers import RIGHT, WRONG
 
-from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import stream
 from rlvr_envs.envs.math.symmetry_counting import (
     FAMILIES,
-    KINDS,
-    SymmetryCountingConfig,
-    SymmetryCountingTask,
 )
 
 
@@ -246,45 +238,3 @@ def test_drawn_numbers_fit():
         content = FAMILIES["rings_of_given_beads"].draw(stream("ring", seed), seed % 12)
         assert len(content) <= 5
         assert min(content) > 1
-
-
-TASK = SymmetryCountingTask(SymmetryCountingConfig(kinds=("bracelets",), size=1))
-PROBLEM = TASK.generate(stream("SymmetryCounting", "bracelets"))
-VALUE = Fraction(PROBLEM.answer)
-
-
-@pytest.mark.parametrize("name", WRONG)
-def test_wrong_answers_earn_nothing(name):
-    assert TASK.verify(PROBLEM, WRONG[name](VALUE)).score == 0.0
-
-
-@pytest.mark.parametrize("name", RIGHT)
-def test_spellings_of_the_right_answer(name):
-    assert TASK.verify(PROBLEM, RIGHT[name](VALUE)).score == 1.0
-
-
-def test_the_prompt_and_its_numbers_earn_nothing():
-    prompt = TASK.prompt(PROBLEM)
-    for wrong in (prompt, *re.findall(r"\d+", prompt)):
-        assert TASK.verify(PROBLEM, wrong).score == 0.0
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_answers_of_other_problems_are_wrong(kind):
-    task = SymmetryCountingTask(SymmetryCountingConfig(kinds=(kind,), size=6))
-    drawn = [task.generate(stream("SymmetryCounting", kind, seed)) for seed in range(40)]
-    common = Counter(problem.answer for problem in drawn).most_common(1)[0][1]
-    assert common <= 10
-    for one, other in pairwise(drawn):
-        assert task.verify(one, other.answer).score == float(one.answer == other.answer)
-        assert task.verify(one, task.solve(one)).score == 1.0
-        assert one.answer in " ".join(task.explain(one))
-
-
-@pytest.mark.parametrize(
-    ("knobs", "message"),
-    [({"kinds": ()}, "kinds are"), ({"kinds": ("dice",)}, "kinds are"), ({"size": -1}, "size")],
-)
-def test_config_is_checked(knobs, message):
-    with pytest.raises(ConfigError, match=message):
-        SymmetryCountingConfig(**knobs)
