@@ -31,7 +31,7 @@ $(SANDBOXES): pyproject.toml constraints.txt | $(BIN)/python
 	touch $@
 
 $(READY): pyproject.toml constraints.txt | $(BIN)/python
-	$(INSTALL) --editable ".[completion,dev,docker,docs,lora,ray,report,search,serve,solvers,train,verilog]"
+	$(INSTALL) --editable ".[all,dev,docs]"
 	touch $@ $(PLAYABLE) $(SANDBOXES)
 
 demo: $(PLAYABLE)  ## play every domain with the oracle and the baselines, and write a report
