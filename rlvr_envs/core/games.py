@@ -146,6 +146,8 @@ class GameTask(InteractiveTask[GameConfigT, GameProblemT]):
         With the game, or with the third message that has no legal move, which loses it.
     """
 
+    opponents = ("optimal", "random", "mcts:100")  # that `opponent` names, or as an example
+
     @abstractmethod
     def game(self, problem: GameProblemT) -> Game[Any]:
         """Return the rules."""
@@ -179,7 +181,7 @@ class GameTask(InteractiveTask[GameConfigT, GameProblemT]):
             return lambda state, rng: _chosen(name, policy, game, state, rng)
         if (known := self.player(problem, name)) is not None:
             return known
-        names = ("optimal", "random", "mcts:100", *sorted(_POLICIES))
+        names = (*self.opponents, *sorted(_POLICIES))
         raise ConfigError(
             f"no opponent {name!r}{did_you_mean(name, names)} (opponents: {', '.join(names)}; "
             "rlvr_envs.core.games.add_policy adds one)"
@@ -193,8 +195,12 @@ class GameTask(InteractiveTask[GameConfigT, GameProblemT]):
             state = game.after(state, move)
         return state
 
+    def first_view(self, problem: GameProblemT) -> str:
+        """Return what the agent sees at first."""
+        return self.game(problem).view(self.state(problem), problem.seat)
+
     def prompt(self, problem: GameProblemT) -> str:
-        view = self.game(problem).view(self.state(problem), problem.seat)
+        view = self.first_view(problem)
         return (
             f"{self.rules(problem)}\n\n{view}\n\nIt is your move. In each message, give one move "
             f"in \\boxed{{}}: {self.move_help(problem)}. Then you see what happened up to your "
