@@ -69,6 +69,7 @@ class KuhnPokerTask(PokerTask[KuhnPokerConfig]):
     """
 
     Config = KuhnPokerConfig
+    draws = 60
 
     def one_round(self, problem: PokerProblem) -> Poker:
         return Poker(problem.ranks, 1, (problem.size,), problem.n_raises)

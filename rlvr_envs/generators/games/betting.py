@@ -14,7 +14,6 @@ from rlvr_envs.generators.games.matches import MatchConfig, MatchProblem, MatchT
 from rlvr_envs.generators.games.strategies import Node
 
 RANKS = "23456789TJQKA"
-_DRAWS = 10  # of a table against which no single habit is right nearly everywhere:
 _SHARE = 0.6  # of what the agent may see, by how likely it is
 # Per cent: raises where nothing is to be answered; folds and raises in answer to a raise.
 Habit = tuple[int, int, int]
@@ -51,6 +50,7 @@ class PokerTask(MatchTask[PokerConfigT, PokerProblem]):
     """A match of poker against an opponent whose table of probabilities the prompt shows."""
 
     Problem = PokerProblem
+    draws = 8  # of a table against which no simple habit is right nearly everywhere
 
     @abstractmethod
     def one_round(self, problem: PokerProblem) -> Poker:
@@ -69,7 +69,7 @@ class PokerTask(MatchTask[PokerConfigT, PokerProblem]):
         config = self.config
         ranks = RANKS[-1 - config.n_ranks : -1] if config.n_ranks < len(RANKS) else RANKS
         seat = self.drawn_seat(rng)
-        for _ in range(_DRAWS):
+        for _ in range(self.draws):
             public: dict[str, Any] = {
                 "n_rounds": config.n_rounds,
                 "seat": seat,

@@ -45,14 +45,19 @@ class Match:
     Attributes:
         game: the game of a round.
         n_rounds: how many rounds there are.
+        starts: the first state of each round, if they differ.
     """
 
     game: Any
     n_rounds: int
+    starts: tuple[Any, ...] = ()
     n_seats: int = 2
 
     def start(self) -> Rounds:
-        return Rounds(self.game.start())
+        return Rounds(self._first(0))
+
+    def _first(self, number: int) -> Any:
+        return self.starts[number] if self.starts else self.game.start()
 
     def mover(self, state: Rounds) -> int:
         mover: int = self.game.mover(state.inner)
@@ -73,7 +78,7 @@ class Match:
         got = (*state.got, self.game.returns(inner))
         if len(got) == self.n_rounds:
             return Rounds(inner, state.number, got)
-        return Rounds(self.game.start(), len(got), got)
+        return Rounds(self._first(len(got)), len(got), got)
 
     def returns(self, state: Rounds) -> tuple[float, ...]:
         return tuple(float(sum(seat)) for seat in zip(*state.got, strict=True))
