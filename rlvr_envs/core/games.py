@@ -8,7 +8,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Protocol, TypeAlias, TypeVar
+from typing import Any, ClassVar, Protocol, TypeAlias, TypeVar
 
 from rlvr_envs.core.answer import answer_format
 from rlvr_envs.core.errors import ConfigError, did_you_mean
@@ -146,7 +146,8 @@ class GameTask(InteractiveTask[GameConfigT, GameProblemT]):
         With the game, or with the third message that has no legal move, which loses it.
     """
 
-    opponents = ("optimal", "random", "mcts:100")  # that `opponent` names, or as an example
+    # names for `opponent` that a message about a wrong one lists
+    opponents: ClassVar[tuple[str, ...]] = ("optimal", "random", "mcts:100")
 
     @abstractmethod
     def game(self, problem: GameProblemT) -> Game[Any]:

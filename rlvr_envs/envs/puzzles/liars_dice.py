@@ -120,7 +120,7 @@ class LiarsDiceTask(MatchTask[LiarsDiceConfig, LiarsDiceProblem]):
         return (*problem.doubts, problem.bluffs)
 
     @staticmethod
-    def odds(game: LiarsDice, habits: tuple[int, ...], node: Node) -> dict[str, float]:  # type: ignore[override]
+    def odds(game: LiarsDice, habits: tuple[int, ...], node: Node) -> dict[str, float]:
         head, _, told = node.view.partition("Moves: ")
         dice, last = head.removeprefix("Your dice: ").partition(".")[0], told[:-1].split("; ")[-1]
         odds = dict.fromkeys(node.moves, 0.0)

@@ -116,14 +116,17 @@ class PigTask(GameTask[PigConfig, PigProblem]):
         """Draw a position in which the rule of thumb is wrong, if one is found in time."""
         values = pig_values(game)
         for _ in range(_DRAWS):
-            left = [integer(rng, 2, self.config.n_left) for _ in range(2)]
-            own, other = (max(0, game.target - each) for each in left)
-            position = own, other, integer(rng, 0, game.target - own - 1)
+            position = self._drawn(rng, game)
             state = _state(position, 0)
             worth = {m: values.value(game.after(state, m)) for m in (ROLL, HOLD)}
             if worth[_rule_of_thumb(game, state)] < max(worth.values()) - 1e-9:
-                break
-        return position
+                return position
+        return self._drawn(rng, game)
+
+    def _drawn(self, rng: Rng, game: Pig) -> tuple[int, int, int]:
+        left = [integer(rng, 2, self.config.n_left) for _ in range(2)]
+        own, other = (max(0, game.target - each) for each in left)
+        return own, other, integer(rng, 0, game.target - own - 1)
 
     def game(self, problem: PigProblem) -> Match:
         game = Pig(problem.target, problem.n_faces, problem.n_bad)

@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from rlvr_envs.core.errors import ConfigError
@@ -68,20 +68,24 @@ class PokerTask(MatchTask[PokerConfigT, PokerProblem]):
     def generate(self, rng: Rng) -> PokerProblem:
         config = self.config
         ranks = RANKS[-1 - config.n_ranks : -1] if config.n_ranks < len(RANKS) else RANKS
-        seat = self.drawn_seat(rng)
+        seat, n_rows = self.drawn_seat(rng), len(self.hands(ranks))
+
+        def drawn() -> PokerProblem:
+            return PokerProblem(
+                n_rounds=config.n_rounds,
+                seat=seat,
+                ranks=ranks,
+                n_raises=config.n_raises,
+                size=config.size,
+                table=tuple(self._habit(rng) for _ in range(n_rows)),
+            )
+
+        problem = drawn()
         for _ in range(self.draws):
-            public: dict[str, Any] = {
-                "n_rounds": config.n_rounds,
-                "seat": seat,
-                "ranks": ranks,
-                "n_raises": config.n_raises,
-                "size": config.size,
-                "table": tuple(self._habit(rng) for _ in self.hands(ranks)),
-            }
-            plain = PokerProblem(**public)
-            if self._varied(plain):
+            if self._varied(problem):
                 break
-        return PokerProblem(**public, **self.begun(rng, plain))
+            problem = drawn()
+        return replace(problem, **self.begun(rng, problem))
 
     def _varied(self, problem: PokerProblem) -> bool:
         """Return whether no simple habit, such as to raise always, is right nearly everywhere."""
@@ -112,7 +116,7 @@ class PokerTask(MatchTask[PokerConfigT, PokerProblem]):
         """Return the row of the table for what a seat sees."""
 
     @classmethod
-    def odds(cls, game: Poker, habits: tuple[Habit, ...], node: Node) -> dict[str, float]:  # type: ignore[override]
+    def odds(cls, game: Poker, habits: tuple[Habit, ...], node: Node) -> dict[str, float]:
         raises, folds, again = habits[cls.row(game, node.view)]
         answers = FOLD in node.moves
         chances = {FOLD: folds, RAISE: again} if answers else {RAISE: raises}

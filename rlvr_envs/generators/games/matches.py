@@ -178,10 +178,11 @@ class MatchTask(GameTask[MatchConfigT, MatchProblemT]):
 
     def best_response(self, problem: MatchProblemT) -> BestResponse:
         """Return the agent's best response to the opponent in one game."""
-        return _stated(type(self), self.one_round(problem), problem.seat, self.habits(problem))[1]
+        game: Any = self.one_round(problem)
+        return _stated(type(self), game, problem.seat, self.habits(problem))[1]
 
     def player(self, problem: MatchProblemT, name: str) -> Mover | None:
-        game = self.one_round(problem)
+        game: Any = self.one_round(problem)
         strategy, _ = _stated(type(self), game, problem.seat, self.habits(problem))
 
         def move(state: Rounds, rng: Rng) -> str:
@@ -197,7 +198,8 @@ class MatchTask(GameTask[MatchConfigT, MatchProblemT]):
 
     def effort(self, problem: MatchProblemT) -> float:
         """Return the states of a round times the rounds: what working out each decision walks."""
-        return float(problem.n_rounds * _size(self.one_round(problem)))
+        game: Any = self.one_round(problem)
+        return float(problem.n_rounds * _size(game))
 
 
 @lru_cache(maxsize=64)
