@@ -8,7 +8,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Protocol, TypeAlias, TypeVar
+from typing import Any, ClassVar, Protocol, TypeAlias, TypeVar
 
 from rlvr_envs.core.answer import answer_format
 from rlvr_envs.core.errors import ConfigError, did_you_mean
@@ -146,6 +146,9 @@ class GameTask(InteractiveTask[GameConfigT, GameProblemT]):
         With the game, or with the third message that has no legal move, which loses it.
     """
 
+    # names for `opponent` that a message about a wrong one lists
+    opponents: ClassVar[tuple[str, ...]] = ("optimal", "random", "mcts:100")
+
     @abstractmethod
     def game(self, problem: GameProblemT) -> Game[Any]:
         """Return the rules."""
@@ -179,7 +182,7 @@ class GameTask(InteractiveTask[GameConfigT, GameProblemT]):
             return lambda state, rng: _chosen(name, policy, game, state, rng)
         if (known := self.player(problem, name)) is not None:
             return known
-        names = ("optimal", "random", "mcts:100", *sorted(_POLICIES))
+        names = (*self.opponents, *sorted(_POLICIES))
         raise ConfigError(
             f"no opponent {name!r}{did_you_mean(name, names)} (opponents: {', '.join(names)}; "
             "rlvr_envs.core.games.add_policy adds one)"
@@ -193,8 +196,12 @@ class GameTask(InteractiveTask[GameConfigT, GameProblemT]):
             state = game.after(state, move)
         return state
 
+    def first_view(self, problem: GameProblemT) -> str:
+        """Return what the agent sees at first."""
+        return self.game(problem).view(self.state(problem), problem.seat)
+
     def prompt(self, problem: GameProblemT) -> str:
-        view = self.game(problem).view(self.state(problem), problem.seat)
+        view = self.first_view(problem)
         return (
             f"{self.rules(problem)}\n\n{view}\n\nIt is your move. In each message, give one move "
             f"in \\boxed{{}}: {self.move_help(problem)}. Then you see what happened up to your "

@@ -50,8 +50,9 @@ class Moves(UnicodeText):
 class GameEnv(AECEnv):
     """The game of a task, from the positions that its problems start at.
 
-    An agent gets what its seat gets at the end, between -1 and 1 where two play. A move that is
-    not legal ends the game: who made it gets -1 and the other 1.
+    An agent gets what its seat gets at the end: from -1 to 1 on boards, chips or points summed over
+    the games of a match. A move that is not legal ends the game: who made it gets -1 and the other
+    1.
 
     Args:
         task: the task.

@@ -9,9 +9,11 @@ pytest.importorskip("pettingzoo", reason="pettingzoo is not installed: pip insta
 from pettingzoo.test import api_test, seed_test
 
 from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.seeding import stream
 from rlvr_envs.integrations.pettingzoo import game_ids, make_aec
 
 GAMES = game_ids()
+BOARDS = {"rlvr/TicTacToe-v0", "rlvr/Nim-v0", "rlvr/ConnectFour-v0", "rlvr/Hex-v0"}
 
 
 def finished(env, choose):
@@ -26,7 +28,9 @@ def finished(env, choose):
 
 
 def test_there_are_games():
-    assert {"rlvr/TicTacToe-v0", "rlvr/Nim-v0", "rlvr/ConnectFour-v0", "rlvr/Hex-v0"} <= set(GAMES)
+    assert set(GAMES) > BOARDS
+    cards = {"rlvr/KuhnPoker-v0", "rlvr/LeducPoker-v0", "rlvr/LiarsDice-v0"}
+    assert cards | {"rlvr/Pig-v0", "rlvr/Game2048-v0"} <= set(GAMES)
 
 
 @pytest.mark.parametrize("task_id", GAMES)
@@ -44,13 +48,18 @@ def test_pettingzoos_own_seed_test(task_id):
 
 
 @pytest.mark.parametrize("task_id", GAMES)
-def test_two_seats_share_a_zero_sum(task_id):
+def test_whole_games_by_chance(task_id):
     env = make_aec(task_id, difficulty=0)
     for seed in range(5):
         env.reset(seed=seed)
-        got = finished(env, lambda legal, at=seed: legal[at % len(legal)])
-        assert sum(got.values()) == 0.0
-        assert max(got.values()) <= 1.0
+        rng = stream("pettingzoo moves", seed)
+        got = finished(env, lambda legal, rng=rng: legal[int(rng.integers(len(legal)))])
+        if len(got) == 2:
+            assert sum(got.values()) == 0.0
+        else:
+            assert 0.0 <= sum(got.values()) <= 2.0
+        if task_id in BOARDS:
+            assert max(got.values()) <= 1.0
 
 
 def test_an_illegal_move_loses():

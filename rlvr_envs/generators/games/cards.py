@@ -31,11 +31,13 @@ class Poker:
     the higher card.
 
     Attributes:
+        ranks: the ranks, ascending, a letter or digit each.
         copies: how many cards there are of each rank.
         sizes: the size of a raise in each round.
         n_raises: how many raises a round has at most.
     """
 
+    ranks: str = RANKS
     copies: int = 1
     sizes: tuple[int, ...] = (1,)
     n_raises: int = 1
@@ -60,7 +62,7 @@ class Poker:
         return ((FOLD,) if betting.endswith("r") else ()) + (CALL, *may_raise)
 
     def chances(self, state: Hand) -> tuple[tuple[str, Fraction], ...]:
-        left = {rank: self.copies - state.cards.count(rank) for rank in RANKS}
+        left = {rank: self.copies - state.cards.count(rank) for rank in self.ranks}
         total = sum(left.values())
         return tuple((rank, Fraction(n, total)) for rank, n in left.items() if n)
 
@@ -93,7 +95,7 @@ class Poker:
 
     def _strength(self, state: Hand, seat: int) -> tuple[bool, int]:
         card, board = state.cards[seat], state.cards[self.n_seats :]
-        return card == board, RANKS.index(card)
+        return card == board, self.ranks.index(card)
 
     def view(self, state: Hand, seat: int) -> str:
         """Return the seat's card, the board, and all moves so far."""

@@ -26,7 +26,7 @@ class Exact(Generic[State]):
     """Minimax with averages over chance (expectimax); each state is valued once.
 
     With two seats, a move that gets the best there is, 1, ends the search of its state. With one,
-    the seat maximises what it gets.
+    the seat maximises what it gets; the game may say by ``most`` what that is at most.
 
     Attributes:
         nodes: states valued so far.
@@ -35,7 +35,7 @@ class Exact(Generic[State]):
     def __init__(self, game: Game[State]) -> None:
         self._game = game
         self._known: dict[State, float | Fraction] = {}
-        self._top = 1.0 if game.n_seats == 2 else math.inf
+        self._top = 1.0 if game.n_seats == 2 else getattr(game, "most", math.inf)
         self.nodes = 0
 
     def value(self, state: State) -> float | Fraction:

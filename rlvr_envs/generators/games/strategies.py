@@ -95,6 +95,10 @@ class BestResponse:
         self._gather(root, 1.0)
         self.value = self._value(root)
 
+    def reaches(self) -> dict[str, float]:
+        """Return how likely chance and the strategy lead to each information state of the seat."""
+        return {view: sum(r for r, _ in states) for view, states in self._states.items()}
+
     def move_values(self, view: str) -> dict[str, float]:
         """Return what each move of an information state is worth, given what the seat has seen.
 
