@@ -24,6 +24,9 @@ _NAMES = (
     ("cpu_req", "cpu_addr", "cpu_ready", "cpu_done"),
     ("start", "address", "idle", "finished"),
     ("go", "at", "free", "ack"),
+    ("load", "where", "calm", "fin"),
+    ("valid", "target", "accept", "complete"),
+    ("ask", "place", "open", "end_req"),
 )
 _MOST_INDEX, _MOST_TAG, _MOST_OFFSET, _WIDEST = 3, 6, 2, 8
 
@@ -35,7 +38,7 @@ class CacheControllerConfig(DesignConfig):
     index: int = knob(1, "bits of the number of a line", low=1, high=_MOST_INDEX)
     tag: int = knob(2, "bits of a tag", low=1, high=_MOST_TAG)
     offset: int = knob(1, "bits of the place of a word in a line", low=1, high=_MOST_OFFSET)
-    width: int = knob(2, "width of a word, in bits", low=2, high=_WIDEST)
+    width: int = knob(3, "width of a word, in bits", low=2, high=_WIDEST)
     features: int = feature_knob(2, FEATURES)
 
     @classmethod
@@ -50,7 +53,7 @@ class CacheControllerConfig(DesignConfig):
             index=min(1 + (difficulty + 5) // 6 // 2, _MOST_INDEX),
             tag=min(2 + more, _MOST_TAG),
             offset=1 if difficulty < 12 else 2,
-            width=min(2 + more, _WIDEST),
+            width=min(3 + more, _WIDEST),
             features=min((2 * difficulty) // 3, len(FEATURES)),
         )
 
@@ -84,14 +87,14 @@ class CacheControllerTask(DesignTask[CacheControllerConfig]):
 
     def design(self, rng: Rng) -> hw.Design:
         config, features = self.config, FEATURES[: self.config.features]
-        width = config.width
+        width = integer(rng, max(2, config.width - 1), config.width)
         return CacheSources(
             clocking=hw.draw_clocking(rng),
             index=config.index,
             tag=integer(rng, max(1, config.tag - 1), config.tag),
             offset=config.offset if "words" in features else 0,
-            width=integer(rng, max(2, width - 1), width),
-            start=integer(rng, 0, 2 ** max(2, width - 1) - 1),
+            width=width,
+            start=integer(rng, 0, 2**width - 1),
             region=integer(rng, 0, 1),
             downwards=bool(integer(rng, 0, 1)),
             features=features,
