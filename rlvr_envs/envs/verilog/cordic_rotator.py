@@ -213,8 +213,8 @@ class CordicSources:
     def _time_rules(self) -> list[str]:
         start, ins = self.names[0], ", ".join(f"`{name}`" for name in self._ins)
         taken = ["`mode`"] * self._has("vectoring") + ["`kind`"] * self._has("kind")
-        also = f" (and {' and '.join(taken)})" if taken else ""
-        first, n = self._ins, self._inner
+        also = f", together with {' and '.join(taken)}" if taken else ""
+        n = self._inner
         widened = (
             f" The working values have {n} bits, two more than the inputs, which are extended by "
             "their sign."
@@ -228,13 +228,13 @@ class CordicSources:
                 "of a result are kept."
             ),
             (
-                f"At a rising clock edge where `{start}` is 1 and `busy` is 0, {ins}{also} are "
-                f"sampled as x, y and z, and a calculation begins. While `busy` is 1, `{start}` is "
+                f"At a rising clock edge where `{start}` is 1 and `busy` is 0, {ins} are "
+                f"sampled as x, y and z{also}, and a calculation begins. While `busy` is 1, `{start}` is "
                 "ignored."
             ),
         ]
         if self._has("quadrant"):
-            rules.append(self._quadrant_rule(first))
+            rules.append(self._quadrant_rule())
         end = f"step {self.steps - 1}"
         rules.append(
             f"In a calculation `busy` is 1 for {self.steps} cycles, and at the edge that ends each "
@@ -252,16 +252,15 @@ class CordicSources:
             )
         return rules
 
-    def _quadrant_rule(self, ins: list[str]) -> str:
+    def _quadrant_rule(self) -> str:
         q = self._quarter
         only = " This is only done for the circular kind." if len(self.kinds) > 1 else ""
-        x, y, z = (f"`{name}`" for name in ins)
         return (
-            f"Before that, at the same edge, the numbers are turned by a quarter turn Q = {q} if "
-            f"necessary. In the rotation mode: if {z} is at least Q, the new x, y, z are -y, x, z "
-            f"- Q; if {z} is less than -Q, they are y, -x, z + Q. In the vectoring mode, if {x} "
-            f"is negative: if {y} is negative as well, they are -y, x, z - Q, and otherwise y, -x, "
-            f"z + Q.{only}"
+            "At the same edge, x, y and z are turned by a quarter turn if necessary, before they "
+            f"are stored. Let Q be {q}. In the rotation mode: if z is at least Q, they become -y, "
+            "x and z - Q; if z is less than -Q, they become y, -x and z + Q. In the vectoring "
+            "mode, if x is negative: if y is negative as well, they become -y, x and z - Q, and "
+            f"otherwise y, -x and z + Q.{only}"
         )
 
     def _step_rules(self) -> list[str]:
