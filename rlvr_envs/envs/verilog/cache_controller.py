@@ -25,8 +25,8 @@ _NAMES = (
     ("start", "address", "idle", "finished"),
     ("go", "at", "free", "ack"),
     ("load", "where", "calm", "fin"),
-    ("valid", "target", "accept", "complete"),
-    ("ask", "place", "open", "end_req"),
+    ("fetch", "location", "accept", "complete"),
+    ("ask", "addr_in", "open", "fin_req"),
 )
 _MOST_INDEX, _MOST_TAG, _MOST_OFFSET, _WIDEST = 3, 6, 2, 8
 

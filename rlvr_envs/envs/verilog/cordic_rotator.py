@@ -229,8 +229,8 @@ class CordicSources:
             ),
             (
                 f"At a rising clock edge where `{start}` is 1 and `busy` is 0, {ins} are "
-                f"sampled as x, y and z{also}, and a calculation begins. While `busy` is 1, `{start}` is "
-                "ignored."
+                f"sampled as x, y and z{also}, and a calculation begins. While `busy` is 1, "
+                f"`{start}` is ignored."
             ),
         ]
         if self._has("quadrant"):
