@@ -155,10 +155,11 @@ class AssertionWritingTask(Task[AssertionWritingConfig, AssertionWritingProblem]
 
     def generate(self, rng: Rng) -> AssertionWritingProblem:
         layout = integer(rng, 0, LAYOUTS - 1)
-        design, assertions = draw_module(rng, self.config)
+        clocking = hw.draw_clocking(rng)
+        design, assertions = draw_module(rng, clocking, self.config)
         reference = design.reference
         monitor = read_monitor(
-            monitor_of("\n".join(assertions), _header(reference), reference.ports, design.clocking),
+            monitor_of("\n".join(assertions), _header(reference), reference.ports, clocking),
             reference,
         )
         if isinstance(monitor, Refusal):
@@ -171,7 +172,7 @@ class AssertionWritingTask(Task[AssertionWritingConfig, AssertionWritingProblem]
         return AssertionWritingProblem(
             description=wording(design, layout, terms=False),
             ports=reference.ports,
-            clocking=design.clocking,
+            clocking=clocking,
             reward=self.config.reward,
             golden=design.golden,
             faulty=tuple(fault.source for fault in faults),
@@ -540,9 +541,10 @@ _TIERS: tuple[tuple[Callable[[Rng, int], _Part], ...], ...] = (
 )
 
 
-def draw_module(rng: Rng, config: AssertionWritingConfig) -> tuple[hw.Design, tuple[str, ...]]:
+def draw_module(
+    rng: Rng, clocking: Clocking, config: AssertionWritingConfig
+) -> tuple[hw.Design, tuple[str, ...]]:
     """Draw a module, and assertions that tell all that its ports show."""
-    clocking = hw.draw_clocking(rng)
     newest = list(_TIERS[config.tier])
     others = [kind for kinds in _TIERS[: config.tier] for kind in kinds]
     rng.shuffle(newest)

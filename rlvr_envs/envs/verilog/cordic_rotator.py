@@ -180,7 +180,7 @@ class CordicSources:
     @property
     def _quarter(self) -> int:
         """Return the angle of a quarter turn."""
-        return 2 ** (self.width - 2)
+        return 1 << (self.width - 2)
 
     def _signals(self) -> tuple[hw.Signal, ...]:
         meanings = ("the number x", "the number y", "the number z")

@@ -192,7 +192,7 @@ def test_all_faults_are_found_by_what_tells_the_module(difficulty):
 def test_every_part_is_told():
     # A module whose output is inverted breaks what is said of it, whatever the part is.
     config = AssertionWritingConfig(parts=10, tier=2, longest=3)
-    design, assertions = draw_module(stream("parts"), config)
+    design, assertions = draw_module(stream("parts"), counter().clocking, config)
     outputs = [port for port in design.reference.ports if port.direction == "output"]
     assert len(outputs) == 10
     inner = design.golden.replace("TopModule", "Inner")
