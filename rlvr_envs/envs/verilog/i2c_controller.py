@@ -211,6 +211,7 @@ class I2cSources:
         kinds = f"a write has {n + 1} bits one after the other"
         if self._has("read"):
             kinds = f"a write and a read have {n + 1} bits one after the other"
+        unless = ", unless a rule below sets them to 0" if self._has("lost") else ""
         rules = [
             (
                 f"At a rising clock edge where `{valid}` is 1 and `{busy}` is 0, {listed(taken)} "
@@ -225,7 +226,7 @@ class I2cSources:
                 f"A phase takes {cycles}. The table below says which lines are pulled to 0 in each "
                 "phase; where it says that a line keeps, the output has the value of the cycle "
                 f"before. While `{busy}` is 0, both outputs keep the values that they had in the "
-                "last cycle of the last command."
+                f"last cycle of the last command{unless}."
             ),
             (
                 f"In the first {n} bits of a write, b is 1 for a 0 in `{wdata}` and 0 for a 1, "
