@@ -116,8 +116,9 @@ def two_clocks(clocking: Clocking, reading: str) -> str:
         "registers just before that edge, also where the other clock rises at the same time. "
         f"`{clocking.reset}` is an asynchronous, {level} reset of all registers of both sides: it "
         f"takes effect at once, without a clock edge, and lasts as long as `{clocking.reset}` is "
-        f"{clocking.reset_active}. Reset takes priority over everything else. Reset is active "
-        "at the beginning; before that, the state is unknown."
+        f"{clocking.reset_active}. Reset takes priority over everything else; an edge of a clock "
+        "at the very time at which the reset ends changes nothing. Reset is active at the "
+        "beginning; before that, the state is unknown."
     )
 
 

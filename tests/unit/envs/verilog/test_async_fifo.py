@@ -145,6 +145,20 @@ def test_it_follows_edges_with_fewer_outputs(count):
     assert shown(queue.design(), rows) == simulated(queue, rows)
 
 
+@pytest.mark.parametrize("active", [0, 1])
+@pytest.mark.parametrize(("rises", "words"), [(3, 0), (4, 1)])
+def test_an_edge_at_the_end_of_the_reset_changes_nothing(rises, words, active):
+    queue = replace(QUEUE, clocking=Clocking("wclk", "rst", active, asynchronous=True))
+    design = queue.design()
+    rows = [
+        {"rst": active if k < 3 else 1 - active, "wclk": int(k == 1 or k >= rises), "rclk": 0}
+        | {"push": 1, "pop": 0, "din": 1}
+        for k in range(6)
+    ]
+    for source in (design.golden, design.alternative):
+        assert shown(replace(design, golden=source), rows)[-1]["wgray"] == words
+
+
 def test_mutants_earn_nothing():
     queue = replace(QUEUE, features=FEATURES[:2])
     design, wrong, rng = queue.design(), set(), stream("async mutants")

@@ -10,10 +10,9 @@ from rlvr_envs.envs.verilog.monitor_writing import (
     MonitorWritingProblem,
     MonitorWritingTask,
     comparing,
-    monitor_ports,
-    watched,
 )
 from rlvr_envs.generators.hardware.families import draw_design
+from rlvr_envs.generators.hardware.monitors import monitor_ports, watched
 from rlvr_envs.verifiers.hdl.aig import Aig
 from rlvr_envs.verifiers.hdl.interface import Clocking, Port
 
