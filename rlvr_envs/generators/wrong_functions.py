@@ -35,6 +35,7 @@ _OTHERS: dict[type, tuple[type, ...]] = {
 }
 _OTHER_CALLS = {"min": "max", "max": "min"}
 _ROUNDS = 2_000  # of all loops of one call together; one that needs more is taken to hang
+_CALLS = 10_000  # of functions within the function, which a wrong recursion calls without end
 
 
 class _Hangs(Exception):
@@ -42,9 +43,14 @@ class _Hangs(Exception):
 
 
 class _Rounds:
-    """Counts the rounds of `while` loops."""
+    """Counts rounds: those of `while` loops, or the calls of inner functions."""
 
-    left = _ROUNDS
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self.refill()
+
+    def refill(self) -> None:
+        self.left = self._most
 
     def spend(self) -> None:
         self.left -= 1
@@ -103,19 +109,23 @@ def _changes(node: ast.AST) -> list[Callable[[], None]]:
 
 
 def _built(tree: ast.Module, function: Callable[..., Any]) -> Callable[..., Any]:
-    rounds = _Rounds()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.While):
-            node.body.insert(0, ast.Expr(ast.Call(ast.Name("_spend", ast.Load()), [], [])))
+    rounds, calls = _Rounds(_ROUNDS), _Rounds(_CALLS)
+    for node in list(ast.walk(tree)):
+        inner = isinstance(node, ast.FunctionDef) and node is not tree.body[0]
+        if isinstance(node, ast.While) or inner:
+            spend = ast.Name("_enter" if inner else "_spend", ast.Load())
+            node.body.insert(0, ast.Expr(ast.Call(spend, [], [])))
     name = function.__name__
     module = compile(ast.fix_missing_locations(tree), f"wrong {name}", "exec")
     codes = (item for item in module.co_consts if isinstance(item, CodeType))
     code = next(each for each in codes if each.co_name == name)
-    changed = FunctionType(code, {**function.__globals__, "_spend": rounds.spend}, name)
+    given = {**function.__globals__, "_spend": rounds.spend, "_enter": calls.spend}
+    changed = FunctionType(code, given, name)
     changed.__globals__[name] = changed
 
     def call(*args: Any, **named: Any) -> Any:
-        rounds.left = _ROUNDS
+        rounds.refill()
+        calls.refill()
         return changed(*args, **named)
 
     return call
