@@ -111,9 +111,8 @@ def _changes(node: ast.AST) -> list[Callable[[], None]]:
 def _built(tree: ast.Module, function: Callable[..., Any]) -> Callable[..., Any]:
     rounds, calls = _Rounds(_ROUNDS), _Rounds(_CALLS)
     for node in list(ast.walk(tree)):
-        inner = isinstance(node, ast.FunctionDef) and node is not tree.body[0]
-        if isinstance(node, ast.While) or inner:
-            spend = ast.Name("_enter" if inner else "_spend", ast.Load())
+        if isinstance(node, ast.While | ast.FunctionDef) and node is not tree.body[0]:
+            spend = ast.Name("_spend" if isinstance(node, ast.While) else "_enter", ast.Load())
             node.body.insert(0, ast.Expr(ast.Call(spend, [], [])))
     name = function.__name__
     module = compile(ast.fix_missing_locations(tree), f"wrong {name}", "exec")

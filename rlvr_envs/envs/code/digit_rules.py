@@ -189,7 +189,14 @@ def solve(  # noqa: C901, PLR0913, PLR0915 - the text of this is the oracle's pr
     from functools import cache
 
     prime = 10007
-    nothing = (0, 0, -1, 0, 0, 0)  # remainders, last digit, its run, digits seen, running total
+    nothing: tuple[int, ...] = (
+        0,
+        0,
+        -1,
+        0,
+        0,
+        0,
+    )  # remainders, last digit, its run, digits seen, running total
 
     def add(state: tuple[int, ...], digit: int) -> tuple[int, ...] | None:
         total, whole, last, length, seen, sway = state
@@ -262,24 +269,23 @@ def solve(  # noqa: C901, PLR0913, PLR0915 - the text of this is the oracle's pr
         count, total = int(zero_kept), 0
         digits = digits_of(number)
         for places in range(1, len(digits)):
-            for state, digit, free in shorter(places):
-                found, ends = ways(state, free)
+            for after, digit, free in shorter(places):
+                found, ends = ways(after, free)
                 count += found
                 total += ends + digit * base**free * found
-        state: tuple[int, ...] | None = nothing
-        prefix = 0
+        state, prefix = nothing, 0
         for at, bound in enumerate(digits):
             free = len(digits) - at - 1
             for digit in range(0 if at else 1, bound):
-                after = add(state, digit)
-                if after is not None:
-                    found, ends = ways(after, free)
+                other = add(state, digit)
+                if other is not None:
+                    found, ends = ways(other, free)
                     count += found
                     total += ends + (prefix * base + digit) * base**free * found
-            state = add(state, bound)
-            prefix = prefix * base + bound
-            if state is None:
+            following = add(state, bound)
+            if following is None:
                 break
+            state, prefix = following, prefix * base + bound
         return count, total
 
     def spelled(state: tuple[int, ...], number: int, places: int, place: int) -> int:
@@ -393,7 +399,7 @@ EDITS = (
     ("(prefix * base + digit) * base**free * found", "digit * base**free * found"),
     ("found % prime if asked else found", "found"),
     ("return number if number <= top else -1", "return number"),
-    ("if state is None:\n                break", "state = state or nothing"),
+    ("if following is None:\n                break", "following = following or nothing"),
     ("whole * base + digit", "whole + digit", "divisor"),
     ("whole * base + digit", "whole * 10 + digit", "divisor"),
     ("abs(digit - last) < jump", "digit - last < jump", "jump"),
