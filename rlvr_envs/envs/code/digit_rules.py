@@ -442,7 +442,7 @@ class DigitRulesTask(ContestTask):
     Verification:
         The program runs in the sandbox on hidden inputs, each in a fresh process; outputs are
         compared outside. Small inputs are chosen by the wrong programs that fail them; the last
-        ones are of the full size, where looking at every number takes too long from difficulty 4
+        ones are of the full size, where looking at every number takes too long from difficulty 5
         or so on. Expected outputs come from a count by digits, which looking at every number
         confirms.
 

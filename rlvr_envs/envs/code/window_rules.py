@@ -96,7 +96,7 @@ def inputs(rng: Rng, scale: Mapping[str, int], constants: Values) -> Values:
 
 def _most(scale: Mapping[str, int]) -> int:
     """Return the length of the longest list."""
-    return min(round(18 * 1.4 ** min(scale["level"], 40)), 100_000 + 1_000 * scale["level"])
+    return min(round(18 * 1.45 ** min(scale["level"], 40)), 100_000 + 1_000 * scale["level"])
 
 
 def _highest(constants: Values) -> int:
@@ -264,7 +264,7 @@ class WindowRulesTask(ContestTask):
     Verification:
         The program runs in the sandbox on hidden inputs, each in a fresh process; outputs are
         compared outside. Small inputs are chosen by the wrong programs that fail them; the last
-        ones are of the full size, where looking at every stretch takes too long from difficulty 8
+        ones are of the full size, where looking at every stretch takes too long from difficulty 9
         or so on. Expected outputs come from two pointers, which looking at every stretch confirms.
 
     Difficulty:
