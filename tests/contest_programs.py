@@ -53,14 +53,15 @@ def differs(task, constants, function, given=None):
 
 def check_edit(task_type, edit, difficulties=(7, 3, 10)):
     """See that an edited oracle earns 0 on problems for which it is wrong, and that there are some."""
-    function = edited_function(task_type.contest.solutions[0], *edit)
+    old, new = edit[:2]
+    function = edited_function(task_type.contest.solutions[0], old, new)
     judged = 0
     for difficulty in difficulties:
         for seed in range(12):
             task, problem = make(task_type, difficulty, seed)
             if not differs(task, dict(problem.constants), function):
                 continue
-            wrong = task.solve(problem).replace(*edit)
+            wrong = task.solve(problem).replace(old, new)
             assert task.verify(problem, wrong).score == 0.0, (difficulty, seed)
             judged += 1
             if judged == 2:

@@ -35,6 +35,7 @@ _OTHERS: dict[type, tuple[type, ...]] = {
 }
 _OTHER_CALLS = {"min": "max", "max": "min"}
 _ROUNDS = 2_000  # of all loops of one call together; one that needs more is taken to hang
+_CALLS = 10_000  # of functions within the function, which a wrong recursion calls without end
 
 
 class _Hangs(Exception):
@@ -42,9 +43,14 @@ class _Hangs(Exception):
 
 
 class _Rounds:
-    """Counts the rounds of `while` loops."""
+    """Counts rounds: those of `while` loops, or the calls of inner functions."""
 
-    left = _ROUNDS
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self.refill()
+
+    def refill(self) -> None:
+        self.left = self._most
 
     def spend(self) -> None:
         self.left -= 1
@@ -116,15 +122,17 @@ def defined(tree: ast.Module, name: str, space: dict[str, Any]) -> Callable[...,
 
 
 def _built(tree: ast.Module, function: Callable[..., Any]) -> Callable[..., Any]:
-    rounds = _Rounds()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.While):
-            node.body.insert(0, ast.Expr(ast.Call(ast.Name("_spend", ast.Load()), [], [])))
-    space = {**function.__globals__, "_spend": rounds.spend}
+    rounds, calls = _Rounds(_ROUNDS), _Rounds(_CALLS)
+    for node in list(ast.walk(tree)):
+        if isinstance(node, ast.While | ast.FunctionDef) and node is not tree.body[0]:
+            spend = ast.Name("_spend" if isinstance(node, ast.While) else "_enter", ast.Load())
+            node.body.insert(0, ast.Expr(ast.Call(spend, [], [])))
+    space = {**function.__globals__, "_spend": rounds.spend, "_enter": calls.spend}
     changed = defined(tree, function.__name__, space)
 
     def call(*args: Any, **named: Any) -> Any:
-        rounds.left = _ROUNDS
+        rounds.refill()
+        calls.refill()
         return changed(*args, **named)
 
     return call

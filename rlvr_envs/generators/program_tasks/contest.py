@@ -41,9 +41,6 @@ Accepts: TypeAlias = Callable[[list[int], Any, Values, Values], str]
 
 LIMITS = Limits(cpu_s=2.0, memory_mib=512)  # of each test
 
-# Levels of scale of the inputs that are tried for what they tell: small ones, in little time, tell
-# most, and a few larger ones what only long inputs show.
-_TRIED = (0, 1, 2, 0, 2, 1, 2, 3, 4, 5, 6)
 _NEAR_MISSES = 16  # of the reference, drawn for each problem
 _PATIENCE = 8
 _EXAMPLES = 3  # inputs that those shown are chosen from
@@ -73,8 +70,10 @@ class Contest(Program):
             the constants.
         rules: the constants that are 0 where the rule does not apply.
         mistakes: solutions that are wrong in a way that people are; tests tell them.
-        edits: mistakes as changes of the reference: a piece of its text, and what stands there
-            instead.
+        edits: mistakes as changes of the reference: a piece of its text, what stands there
+            instead, and, if the change is none without a rule, this rule.
+        tried: levels of scale of the inputs that are tried for what they tell: small ones, in
+            little time, tell most, and a few larger ones what only long inputs show.
         accepts: says what is wrong with an output of integers, or returns the empty text, given the
             output, the reference's result, the inputs and the constants. Without it the output has
             to be the reference's.
@@ -88,7 +87,8 @@ class Contest(Program):
     work: Callable[[Mapping[str, int], Values], float]
     rules: Sequence[str] = ()
     mistakes: Sequence[Solution] = ()
-    edits: Sequence[tuple[str, str]] = ()
+    edits: Sequence[tuple[str, str] | tuple[str, str, str]] = ()
+    tried: Sequence[int] = (0, 1, 2, 0, 2, 1, 2, 3, 4, 5, 6)
     accepts: Accepts | None = None
     dull: Sequence[str] = ("0", "-1")
 
@@ -169,7 +169,8 @@ class ContestTask(Task[ContestConfig, ContestProblem]):
     def _wrong(self, rng: Rng, constants: Values) -> list[tuple[Solution, Values]]:
         """Return wrong programs: mistakes, a rule left out, and some near misses."""
         contest, first = self.contest, self.contest.solutions[0]
-        mistakes = [*contest.mistakes, *(edited_function(first, *edit) for edit in contest.edits)]
+        edits = [edit for edit in contest.edits if len(edit) < 3 or constants[edit[2]]]
+        mistakes = [*contest.mistakes, *(edited_function(first, *edit[:2]) for edit in edits)]
         found = [(mistake, constants) for mistake in mistakes]
         found += [(first, {**constants, rule: 0}) for rule in contest.rules if constants[rule]]
         near = near_misses([first], constants)
@@ -202,7 +203,9 @@ class ContestTask(Task[ContestConfig, ContestProblem]):
         wrong: Sequence[tuple[Solution, Values]],
         seen: set[str],
     ) -> Iterator[Drawn]:
-        drawn = [Drawn(draw_seed(rng), min(level, self.config.level)) for level in _TRIED]
+        drawn = [
+            Drawn(draw_seed(rng), min(level, self.config.level)) for level in self.contest.tried
+        ]
         new = [
             each
             for each in drawn

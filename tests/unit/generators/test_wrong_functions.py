@@ -1,6 +1,12 @@
 """Slightly wrong functions, and the inputs that tell them from the right one."""
 
-from rlvr_envs.generators.wrong_functions import agrees, most_telling, telling, wrong_functions
+from rlvr_envs.generators.wrong_functions import (
+    agrees,
+    edited_function,
+    most_telling,
+    telling,
+    wrong_functions,
+)
 
 
 def climb(xs, step):
@@ -52,3 +58,17 @@ def test_most_telling_inputs_complete_each_other():
     told = {"a": {0, 1, 2}, "b": {0, 1}, "c": {3}, "d": set()}
     chosen = most_telling(list(told), 4, lambda each, version: version in told[each], 2)
     assert chosen == ["a", "c"]
+
+
+def branches(n):
+    def leaves(depth):
+        return 1 if depth == 0 else leaves(depth - 1) + leaves(depth - 1)
+
+    return leaves(n)
+
+
+def test_recursions_that_take_too_long_raise():
+    right = edited_function(branches, "depth == 0", "depth <= 0")
+    assert right(5) == 32
+    assert right(5) == 32  # calls are counted anew
+    assert not agrees(lambda: right(40), 2**40)
