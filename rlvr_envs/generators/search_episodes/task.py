@@ -41,11 +41,20 @@ TURNS_AT_MOST = 10_000
 _SEEDS = 2**31 - 1
 _LEAST_PAGES, _MOST_PAGES = 44, 20_000  # of a world whose size is set
 _WORLDS = 8  # drawn before it is given up that one of them has a question of the kind
+_PLAIN_LEVELS = 10  # questions of higher levels are paraphrased and underspecified
+_CALLS_FOR_OTHERS = (
+    4  # for each thing that a short name could mean as well: twice a search and a page
+)
 _UNLIMITED = 5_000  # calls with which the oracle shows how many it takes
 
 MEMBERS = (
     "The members of an organisation are the people whom a page records as members. Being its head "
     "or an employee does not make a person a member."
+)
+
+SHORT_NAMES = (
+    "The question may use only a part of a name, such as a family name, that several things share. "
+    "It means the one of them for which the pages lead to an answer."
 )
 
 # What the baseline looks for: the first hit of a search, a link on a page, or a number there.
@@ -70,6 +79,10 @@ class SearchConfig:
     hits: int = 10  # of a search in one result
     part_chars: int = 3_000  # of a page in one result
     failure_rate: float = 0.0  # calls that fail and have to be made again
+    paraphrased: bool = False  # whether questions use more wordings for each relation
+    # Whether a question may call a thing by a part of its name that others share, where only one
+    # of them has what the question asks for.
+    underspecified: bool = False
 
     def __post_init__(self) -> None:
         if self.world_level < 0:
@@ -90,13 +103,16 @@ class SearchConfig:
         """Every second level adds a hop, up to six; each level makes the world more misleading.
 
         It grows by 13 pages a level, with more wordings, second names, conflicts and dead links;
-        calls fail more often, up to one in ten.
+        calls fail more often, up to one in ten. Beyond level 10 questions are paraphrased and
+        underspecified.
         """
         return cls(
             world_level=difficulty,
             hops=QuestionSpec.at(difficulty).hops,
             max_calls=10 + difficulty,
             failure_rate=min(difficulty, 10) / 100,
+            paraphrased=difficulty > _PLAIN_LEVELS,
+            underspecified=difficulty > _PLAIN_LEVELS,
         )
 
     def spec(self) -> WorldSpec:
@@ -248,12 +264,18 @@ class SearchTask(InteractiveTask[SearchConfig, SearchProblem]):
             evidence=question.evidence,
             plan=question.plan,
         )
-        calls = calls_for(len(_played(problem)) - 1, self.config.max_calls)
+        needed = len(_played(problem)) - 1
+        calls = calls_for(needed, self.config.max_calls) + _CALLS_FOR_OTHERS * question.others
         return replace(problem, limits=self.config.limits(calls))
 
     def _drawn(self, spec: WorldSpec, rng: Rng) -> tuple[int, Question]:
         """Draw a world and a question about it; a world without one is drawn again."""
-        question_spec = QuestionSpec(hops=self.config.hops)
+        config = self.config
+        question_spec = QuestionSpec(
+            hops=config.hops,
+            paraphrased=config.paraphrased,
+            underspecified=config.underspecified,
+        )
         for _ in range(_WORLDS - 1):
             seed = integer(rng, 0, _SEEDS)
             try:
@@ -266,11 +288,13 @@ class SearchTask(InteractiveTask[SearchConfig, SearchProblem]):
     def prompt(self, problem: SearchProblem) -> str:
         members = f"\n\n{MEMBERS}" if "member" in problem.question else ""
         linked = problem.syntax != SEARCH_R1
+        shortened = self.config.underspecified and self.kind != UNANSWERABLE
+        short = f"\n- {SHORT_NAMES}" if shortened else ""
         return (
             "Answer a question about a fictional world. Everything known about it is in a "
             f"collection of {'linked ' if linked else ''}pages.\n\n"
             f"Question: {problem.question}\n\n"
-            f"{about_pages(problem.world, problem.rule, linked=linked)}{members}\n\n"
+            f"{about_pages(problem.world, problem.rule, linked=linked)}{short}{members}\n\n"
             f"{usage(problem.syntax)}\n\n{rules(problem.limits, syntax=problem.syntax)}\n\n"
             f"{self.asked_for}"
         )

@@ -49,6 +49,30 @@ def test_the_oracle_earns_full_marks_within_the_calls(kind, syntax, difficulty):
 
 
 @pytest.mark.parametrize("kind", KINDS)
+def test_beyond_level_ten_questions_have_other_words_and_short_names(kind):
+    assert not SearchConfig.at(10).paraphrased
+    assert not SearchConfig.at(10).underspecified
+    task, problem = drawn(kind, 12)
+    assert task.config.paraphrased
+    assert task.config.underspecified
+    assert ("only a part of a name" in task.prompt(problem)) == (kind != "unanswerable")
+    assert task.replay(problem, task.play(problem)).status is Status.CORRECT
+
+
+def test_a_short_name_brings_calls_for_what_else_it_may_mean():
+    more = 0
+    for seed in range(8):
+        task, problem = drawn("inverse", 3, seed, underspecified=True)
+        name = problem.plan[0].entity
+        calls = len(task.play(problem)) - 1
+        beyond = problem.limits.max_calls - max(13, 10 * -(-calls // 5))
+        assert (beyond > 0) == (name not in problem.question)
+        assert beyond % 4 == 0
+        more += beyond > 0
+    assert more > 0
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_the_oracle_has_read_the_evidence(kind):
     seen = []
     for seed in range(4):
