@@ -24,6 +24,7 @@ from rlvr_envs.generators.search_episodes.protocol import (
 )
 from rlvr_envs.generators.search_episodes.session import NOTHING, ToolSession
 from rlvr_envs.generators.search_episodes.usage import rules, shorthand, tools, usage
+from rlvr_envs.generators.worlds.forms import FORMS, MIXED, PLAIN
 from rlvr_envs.generators.worlds.plan import Hop
 from rlvr_envs.generators.worlds.questions import (
     UNANSWERABLE,
@@ -57,6 +58,11 @@ SHORT_NAMES = (
     "It means the one of them for which the pages lead to an answer."
 )
 
+MIXED_FORMS = (
+    "Tables write numbers and dates in the forms of several languages: a date tells its year, and "
+    "an elevation of 1.2 km is 1,200 metres."
+)
+
 # What the baseline looks for: the first hit of a search, a link on a page, or a number there.
 FIRST_HIT = re.compile(r"found[^\n]*:\n[^\n]*? \(([a-z-]+)\): ")
 FIRST_DOCUMENT = re.compile(r'Doc 1\(Title: "([^"\n]*)"\) (.*)', re.DOTALL)  # of Search-R1
@@ -84,6 +90,10 @@ class SearchConfig:
     # of them has what the question asks for.
     underspecified: bool = False
 
+    # How tables write numbers and years: "plain", or "mixed" for dates, separators and units of
+    # several languages.
+    forms: str = "plain"
+
     def __post_init__(self) -> None:
         if self.world_level < 0:
             raise ConfigError(f"world_level is at least 0, got {self.world_level}")
@@ -96,6 +106,9 @@ class SearchConfig:
                 f"n_pages is from {_LEAST_PAGES} to {_MOST_PAGES:,}, or None, got {self.n_pages}"
             )
         QuestionSpec(hops=self.hops)
+        if self.forms not in FORMS:
+            hint = did_you_mean(str(self.forms), FORMS)
+            raise ConfigError(f"forms is one of {', '.join(FORMS)}, got {self.forms!r}{hint}")
         self.limits(self.max_calls)
 
     @classmethod
@@ -104,7 +117,7 @@ class SearchConfig:
 
         It grows by 13 pages a level, with more wordings, second names, conflicts and dead links;
         calls fail more often, up to one in ten. Beyond level 10 questions are paraphrased and
-        underspecified.
+        underspecified, and tables write numbers and dates in the forms of several languages.
         """
         return cls(
             world_level=difficulty,
@@ -113,6 +126,7 @@ class SearchConfig:
             failure_rate=min(difficulty, 10) / 100,
             paraphrased=difficulty > _PLAIN_LEVELS,
             underspecified=difficulty > _PLAIN_LEVELS,
+            forms=MIXED if difficulty > _PLAIN_LEVELS else PLAIN,
         )
 
     def spec(self) -> WorldSpec:
@@ -145,9 +159,9 @@ class SearchProblem:
     evidence: tuple[str, ...] = hidden()
     plan: tuple[Hop, ...] = hidden()
 
-    def browser(self) -> Browser:
-        """Return the tools of a new episode."""
-        pages = site(self.world, self.world_seed)
+    def browser(self, forms: str = PLAIN) -> Browser:
+        """Return the tools of a new episode, over pages with numbers in some forms."""
+        pages = site(self.world, self.world_seed, forms)
         return Browser(pages, self.limits, self.world_seed, whole=self.syntax == SEARCH_R1)
 
 
@@ -166,8 +180,8 @@ class Asked(Protocol):
 class SearchSession(ToolSession):
     """One episode: calls and their results, then an answer."""
 
-    def __init__(self, problem: SearchProblem) -> None:
-        super().__init__(problem.browser(), problem.syntax)
+    def __init__(self, problem: SearchProblem, forms: str = PLAIN) -> None:
+        super().__init__(problem.browser(forms), problem.syntax)
         self._problem = problem
 
     def judged(self, text: str) -> Verdict:
@@ -264,7 +278,7 @@ class SearchTask(InteractiveTask[SearchConfig, SearchProblem]):
             evidence=question.evidence,
             plan=question.plan,
         )
-        needed = len(_played(problem)) - 1
+        needed = len(_played(problem, self.config.forms)) - 1
         calls = calls_for(needed, self.config.max_calls) + _CALLS_FOR_OTHERS * question.others
         return replace(problem, limits=self.config.limits(calls))
 
@@ -289,21 +303,22 @@ class SearchTask(InteractiveTask[SearchConfig, SearchProblem]):
         members = f"\n\n{MEMBERS}" if "member" in problem.question else ""
         linked = problem.syntax != SEARCH_R1
         shortened = self.config.underspecified and self.kind != UNANSWERABLE
-        short = f"\n- {SHORT_NAMES}" if shortened else ""
+        more = f"\n- {SHORT_NAMES}" if shortened else ""
+        more += f"\n- {MIXED_FORMS}" if self.config.forms == MIXED else ""
         return (
             "Answer a question about a fictional world. Everything known about it is in a "
             f"collection of {'linked ' if linked else ''}pages.\n\n"
             f"Question: {problem.question}\n\n"
-            f"{about_pages(problem.world, problem.rule, linked=linked)}{short}{members}\n\n"
+            f"{about_pages(problem.world, problem.rule, linked=linked)}{more}{members}\n\n"
             f"{usage(problem.syntax)}\n\n{rules(problem.limits, syntax=problem.syntax)}\n\n"
             f"{self.asked_for}"
         )
 
     def begin(self, problem: SearchProblem) -> SearchSession:
-        return SearchSession(problem)
+        return SearchSession(problem, self.config.forms)
 
     def play(self, problem: SearchProblem) -> list[str]:
-        return list(_played(problem))
+        return list(_played(problem, self.config.forms))
 
     def effort(self, problem: SearchProblem) -> float:
         """Count the characters of all results that the oracle reads."""
@@ -376,25 +391,25 @@ def about_pages(world: WorldSpec, rule: str, *, linked: bool = True) -> str:
 
 # Every member of a group asks for the same play at the end of its episode.
 @lru_cache(maxsize=64)
-def _played(problem: SearchProblem) -> tuple[str, ...]:
+def _played(problem: SearchProblem, forms: str) -> tuple[str, ...]:
     if problem.syntax == SEARCH_R1:
-        return tuple(call_text(call, problem.syntax) for call in _searches(problem))
-    oracle = Oracle(problem.browser(), problem.world.rule)
+        return tuple(call_text(call, problem.syntax) for call in _searches(problem, forms))
+    oracle = Oracle(problem.browser(forms), problem.world.rule)
     oracle.answer(problem.plan)
     return tuple(call_text(call, problem.syntax) for call in oracle.calls)
 
 
-def _searches(problem: SearchProblem) -> list[Call]:
+def _searches(problem: SearchProblem, forms: str) -> list[Call]:
     """Return the calls of the oracle where nothing is opened: it searches for titles instead.
 
     It finds its way with links and pages, and then shows each page that it has read by a search.
     """
-    place = site(problem.world, problem.world_seed)
+    place = site(problem.world, problem.world_seed, forms)
     free = replace(problem.limits, failure_rate=0.0, max_calls=_UNLIMITED)
     guide = Browser(place, free, problem.world_seed)
     oracle = Oracle(guide, problem.world.rule)
     answer = oracle.answer(problem.plan)
-    browser, calls = problem.browser(), list[Call]()
+    browser, calls = problem.browser(forms), list[Call]()
     for page in guide.opened:
         for number in range(1, _UNLIMITED):
             if page in browser.opened:
