@@ -276,6 +276,21 @@ class SearchCorpusTask(
         config = self.config
         return open_site(self.outside("corpus"), config.engine, self.outside("index_dir"))
 
+    def site_of(self, wanted: str) -> CorpusSite:
+        """Return the documents that have a digest.
+
+        Raises:
+            ConfigError: the corpus is not the one that a problem was made with.
+        """
+        site, digest = self.site()
+        if wanted != digest:
+            raise ConfigError(
+                f"the problem was made with other documents than {self.config.corpus!r} holds now "
+                f"(their digest is {wanted or 'none'}, not {digest or 'none'}): bring "
+                "back the corpus, or make the problem again"
+            )
+        return site
+
     def __len__(self) -> int:
         return len(self.questions())
 
@@ -314,13 +329,7 @@ class SearchCorpusTask(
             ConfigError: the corpus is not the one that the problem was made with.
         """
         config = self.config
-        site, digest = self.site()
-        if problem.digest != digest:
-            raise ConfigError(
-                f"the problem was made with other documents than {config.corpus!r} holds now "
-                f"(their digest is {problem.digest or 'none'}, not {digest or 'none'}): bring "
-                "back the corpus, or make the problem again"
-            )
+        site = self.site_of(problem.digest)
         browser = CorpusBrowser(
             site, config.limits(), config.shown_chars, whole=config.syntax == SEARCH_R1
         )

@@ -1,6 +1,8 @@
 """SearchProposer: explore a world and write a question with a given answer."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from rlvr_envs.core import registry
@@ -16,6 +18,7 @@ from rlvr_envs.generators.proposals.episode import (
     UNLIMITED,
     ProposerProblem,
     ProposerSession,
+    judge,
     posed,
     understood,
 )
@@ -244,7 +247,7 @@ class SearchProposerTask(InteractiveTask[SearchProposerConfig, ProposerProblem])
         )
 
     def begin(self, problem: ProposerProblem) -> ProposerSession:
-        return ProposerSession(problem)
+        return ProposerSession(problem.browser(), problem.syntax, partial(judge, problem))
 
     def play(self, problem: ProposerProblem) -> list[str]:
         """Search for the pages of the hidden question one after another, open them, and ask it."""
@@ -286,12 +289,14 @@ class SearchProposerTask(InteractiveTask[SearchProposerConfig, ProposerProblem])
     def tools(self, problem: ProposerProblem) -> tuple[Tool, ...]:
         return tools(problem.syntax, QUESTION)
 
-    def proposal(self, problem: ProposerProblem, action: str) -> dict[str, Any] | None:
+    def proposal(
+        self, problem: ProposerProblem, action: str, before: Sequence[str] = ()
+    ) -> dict[str, Any] | None:
         """Return what a solver needs for the question of a message, None without a valid one.
 
         It has `question`, `answers` (the accepted names), `hops`, `evidence` (the pages that tell
         the facts behind the answer, each with `id`, `title` and `text`) and `row`, a row of the
-        search task that asks the question in the same world. What the proposer did before is not
+        search task that asks the question in the same world. What the proposer did `before` is not
         looked at: the verdict of the episode says whether the proposal counts.
         """
         call = parse_action(action, problem.syntax, QUESTION)

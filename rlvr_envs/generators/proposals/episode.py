@@ -3,6 +3,7 @@
 The protocol is theirs with one word changed: the last call is `question` instead of `answer`.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from rlvr_envs.core.problem import hidden
@@ -70,22 +71,28 @@ class ProposerProblem:
 
 
 class ProposerSession(ToolSession):
-    """One episode: calls and their results, then a question."""
+    """One episode: calls and their results, then a question.
+
+    Args:
+        browser: the tools.
+        syntax: of the calls.
+        judge: gives the verdict on a question after what was explored.
+    """
 
     last = QUESTION
 
-    def __init__(self, problem: ProposerProblem) -> None:
-        super().__init__(problem.browser(), problem.syntax)
-        self._problem = problem
+    def __init__(
+        self, browser: Browser, syntax: str, judge: Callable[[Explored, str], Verdict]
+    ) -> None:
+        super().__init__(browser, syntax)
+        self._judge = judge
         self._queries: list[str] = []
 
     def judged(self, text: str) -> Verdict:
-        explored = Explored(tuple(self._queries), tuple(self.browser.opened))
-        return judge(self._problem, explored, text)
+        return self._judge(Explored(tuple(self._queries), tuple(self.browser.opened)), text)
 
     def unfinished(self) -> Verdict:
-        limit = self._problem.limits.max_calls
-        return Verdict.unparsable(f"there was no question after {limit} calls")
+        return Verdict.unparsable(f"there was no question after {self.browser.calls} calls")
 
     def run(self, call: Call) -> str:
         result = super().run(call)

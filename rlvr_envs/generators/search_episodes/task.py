@@ -24,6 +24,7 @@ from rlvr_envs.generators.search_episodes.protocol import (
 )
 from rlvr_envs.generators.search_episodes.session import NOTHING, ToolSession
 from rlvr_envs.generators.search_episodes.usage import rules, shorthand, tools, usage
+from rlvr_envs.generators.worlds.forms import FORMS, MIXED, PLAIN
 from rlvr_envs.generators.worlds.plan import Hop
 from rlvr_envs.generators.worlds.questions import (
     UNANSWERABLE,
@@ -41,11 +42,25 @@ TURNS_AT_MOST = 10_000
 _SEEDS = 2**31 - 1
 _LEAST_PAGES, _MOST_PAGES = 44, 20_000  # of a world whose size is set
 _WORLDS = 8  # drawn before it is given up that one of them has a question of the kind
+_PLAIN_LEVELS = 10  # questions of higher levels are paraphrased and underspecified
+_CALLS_FOR_OTHERS = (
+    4  # for each thing that a short name could mean as well: twice a search and a page
+)
 _UNLIMITED = 5_000  # calls with which the oracle shows how many it takes
 
 MEMBERS = (
     "The members of an organisation are the people whom a page records as members. Being its head "
     "or an employee does not make a person a member."
+)
+
+SHORT_NAMES = (
+    "The question may use only a part of a name, such as a family name, that several things share. "
+    "It means the one of them for which the pages lead to an answer."
+)
+
+MIXED_FORMS = (
+    "Tables write numbers and dates in the forms of several languages: a date tells its year, and "
+    "an elevation of 1.2 km is 1,200 metres."
 )
 
 # What the baseline looks for: the first hit of a search, a link on a page, or a number there.
@@ -70,6 +85,14 @@ class SearchConfig:
     hits: int = 10  # of a search in one result
     part_chars: int = 3_000  # of a page in one result
     failure_rate: float = 0.0  # calls that fail and have to be made again
+    paraphrased: bool = False  # whether questions use more wordings for each relation
+    # Whether a question may call a thing by a part of its name that others share, where only one
+    # of them has what the question asks for.
+    underspecified: bool = False
+
+    # How tables write numbers and years: "plain", or "mixed" for dates, separators and units of
+    # several languages.
+    forms: str = "plain"
 
     def __post_init__(self) -> None:
         if self.world_level < 0:
@@ -83,6 +106,9 @@ class SearchConfig:
                 f"n_pages is from {_LEAST_PAGES} to {_MOST_PAGES:,}, or None, got {self.n_pages}"
             )
         QuestionSpec(hops=self.hops)
+        if self.forms not in FORMS:
+            hint = did_you_mean(str(self.forms), FORMS)
+            raise ConfigError(f"forms is one of {', '.join(FORMS)}, got {self.forms!r}{hint}")
         self.limits(self.max_calls)
 
     @classmethod
@@ -90,13 +116,17 @@ class SearchConfig:
         """Every second level adds a hop, up to six; each level makes the world more misleading.
 
         It grows by 13 pages a level, with more wordings, second names, conflicts and dead links;
-        calls fail more often, up to one in ten.
+        calls fail more often, up to one in ten. Beyond level 10 questions are paraphrased and
+        underspecified, and tables write numbers and dates in the forms of several languages.
         """
         return cls(
             world_level=difficulty,
             hops=QuestionSpec.at(difficulty).hops,
             max_calls=10 + difficulty,
             failure_rate=min(difficulty, 10) / 100,
+            paraphrased=difficulty > _PLAIN_LEVELS,
+            underspecified=difficulty > _PLAIN_LEVELS,
+            forms=MIXED if difficulty > _PLAIN_LEVELS else PLAIN,
         )
 
     def spec(self) -> WorldSpec:
@@ -129,9 +159,9 @@ class SearchProblem:
     evidence: tuple[str, ...] = hidden()
     plan: tuple[Hop, ...] = hidden()
 
-    def browser(self) -> Browser:
-        """Return the tools of a new episode."""
-        pages = site(self.world, self.world_seed)
+    def browser(self, forms: str = PLAIN) -> Browser:
+        """Return the tools of a new episode, over pages with numbers in some forms."""
+        pages = site(self.world, self.world_seed, forms)
         return Browser(pages, self.limits, self.world_seed, whole=self.syntax == SEARCH_R1)
 
 
@@ -150,8 +180,8 @@ class Asked(Protocol):
 class SearchSession(ToolSession):
     """One episode: calls and their results, then an answer."""
 
-    def __init__(self, problem: SearchProblem) -> None:
-        super().__init__(problem.browser(), problem.syntax)
+    def __init__(self, problem: SearchProblem, forms: str = PLAIN) -> None:
+        super().__init__(problem.browser(forms), problem.syntax)
         self._problem = problem
 
     def judged(self, text: str) -> Verdict:
@@ -248,12 +278,18 @@ class SearchTask(InteractiveTask[SearchConfig, SearchProblem]):
             evidence=question.evidence,
             plan=question.plan,
         )
-        calls = calls_for(len(_played(problem)) - 1, self.config.max_calls)
+        needed = len(_played(problem, self.config.forms)) - 1
+        calls = calls_for(needed, self.config.max_calls) + _CALLS_FOR_OTHERS * question.others
         return replace(problem, limits=self.config.limits(calls))
 
     def _drawn(self, spec: WorldSpec, rng: Rng) -> tuple[int, Question]:
         """Draw a world and a question about it; a world without one is drawn again."""
-        question_spec = QuestionSpec(hops=self.config.hops)
+        config = self.config
+        question_spec = QuestionSpec(
+            hops=config.hops,
+            paraphrased=config.paraphrased,
+            underspecified=config.underspecified,
+        )
         for _ in range(_WORLDS - 1):
             seed = integer(rng, 0, _SEEDS)
             try:
@@ -266,20 +302,23 @@ class SearchTask(InteractiveTask[SearchConfig, SearchProblem]):
     def prompt(self, problem: SearchProblem) -> str:
         members = f"\n\n{MEMBERS}" if "member" in problem.question else ""
         linked = problem.syntax != SEARCH_R1
+        shortened = self.config.underspecified and self.kind != UNANSWERABLE
+        more = f"\n- {SHORT_NAMES}" if shortened else ""
+        more += f"\n- {MIXED_FORMS}" if self.config.forms == MIXED else ""
         return (
             "Answer a question about a fictional world. Everything known about it is in a "
             f"collection of {'linked ' if linked else ''}pages.\n\n"
             f"Question: {problem.question}\n\n"
-            f"{about_pages(problem.world, problem.rule, linked=linked)}{members}\n\n"
+            f"{about_pages(problem.world, problem.rule, linked=linked)}{more}{members}\n\n"
             f"{usage(problem.syntax)}\n\n{rules(problem.limits, syntax=problem.syntax)}\n\n"
             f"{self.asked_for}"
         )
 
     def begin(self, problem: SearchProblem) -> SearchSession:
-        return SearchSession(problem)
+        return SearchSession(problem, self.config.forms)
 
     def play(self, problem: SearchProblem) -> list[str]:
-        return list(_played(problem))
+        return list(_played(problem, self.config.forms))
 
     def effort(self, problem: SearchProblem) -> float:
         """Count the characters of all results that the oracle reads."""
@@ -352,25 +391,25 @@ def about_pages(world: WorldSpec, rule: str, *, linked: bool = True) -> str:
 
 # Every member of a group asks for the same play at the end of its episode.
 @lru_cache(maxsize=64)
-def _played(problem: SearchProblem) -> tuple[str, ...]:
+def _played(problem: SearchProblem, forms: str) -> tuple[str, ...]:
     if problem.syntax == SEARCH_R1:
-        return tuple(call_text(call, problem.syntax) for call in _searches(problem))
-    oracle = Oracle(problem.browser(), problem.world.rule)
+        return tuple(call_text(call, problem.syntax) for call in _searches(problem, forms))
+    oracle = Oracle(problem.browser(forms), problem.world.rule)
     oracle.answer(problem.plan)
     return tuple(call_text(call, problem.syntax) for call in oracle.calls)
 
 
-def _searches(problem: SearchProblem) -> list[Call]:
+def _searches(problem: SearchProblem, forms: str) -> list[Call]:
     """Return the calls of the oracle where nothing is opened: it searches for titles instead.
 
     It finds its way with links and pages, and then shows each page that it has read by a search.
     """
-    place = site(problem.world, problem.world_seed)
+    place = site(problem.world, problem.world_seed, forms)
     free = replace(problem.limits, failure_rate=0.0, max_calls=_UNLIMITED)
     guide = Browser(place, free, problem.world_seed)
     oracle = Oracle(guide, problem.world.rule)
     answer = oracle.answer(problem.plan)
-    browser, calls = problem.browser(), list[Call]()
+    browser, calls = problem.browser(forms), list[Call]()
     for page in guide.opened:
         for number in range(1, _UNLIMITED):
             if page in browser.opened:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 
+from rlvr_envs.generators.worlds import forms
 from rlvr_envs.generators.worlds import sentences as words
 from rlvr_envs.generators.worlds.schema import RELATIONS
 from rlvr_envs.generators.worlds.spec import SOURCES
@@ -76,7 +77,11 @@ def claims(text: Text, relation: str) -> Iterator[Claim]:
 
 def _row(relation: str, label: str, value: str) -> Iterator[Claim]:
     named = _row_pattern(relation).fullmatch(label)
-    if named:
+    if RELATIONS[relation].is_number and (named or label == forms.LABELS.get(relation)):
+        number = forms.read(value)
+        if number is not None:
+            yield Claim(None, number, 0, 0, None)
+    elif named:
         match = _value_pattern().fullmatch(value)
         if match:
             yield _claim(None, match, named.groupdict(), None, relation)

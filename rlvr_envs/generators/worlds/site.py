@@ -5,7 +5,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
+from rlvr_envs.core.seeding import stream
 from rlvr_envs.generators.worlds.articles import articles
+from rlvr_envs.generators.worlds.dice import Dice
+from rlvr_envs.generators.worlds.forms import MIXED, PLAIN, mixed
 from rlvr_envs.generators.worlds.pages import Page
 from rlvr_envs.generators.worlds.spec import WorldSpec
 from rlvr_envs.generators.worlds.world import build_world
@@ -62,9 +65,18 @@ class Shelf:
 
 
 @lru_cache(maxsize=_KEPT)
-def site(spec: WorldSpec, seed: int) -> Site:
-    """Return the site of a world, built once a process for as long as it is in use."""
+def site(spec: WorldSpec, seed: int, forms: str = PLAIN) -> Site:
+    """Return the site of a world, built once a process for as long as it is in use.
+
+    Args:
+        spec: what the world is like.
+        seed: of the world.
+        forms: how tables write numbers and years, one of `rlvr_envs.generators.worlds.forms.FORMS`.
+    """
     pages = articles(build_world(spec, seed))
+    if forms == MIXED:
+        dice = Dice(stream("search.forms", repr(spec), seed))
+        pages = tuple(mixed(page, dice) for page in pages)
     plain = {
         page.id: unlinked("\n".join(section.text for section in page.sections)) for page in pages
     }

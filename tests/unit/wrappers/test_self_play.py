@@ -213,11 +213,12 @@ def test_arguments_out_of_range(options):
         SelfPlay(gym.make(ID), **{"solver": Scripted("x"), **options})
 
 
-def test_the_code_in_the_documentation_runs():
-    (block,) = re.findall(r"```python\n(.*?)```", DOCS, re.DOTALL)
+@pytest.mark.parametrize(("number", "reward"), [(0, 0.0), (1, 1.0)])
+def test_the_code_in_the_documentation_runs(number, reward):
+    block = re.findall(r"```python\n(.*?)```", DOCS, re.DOTALL)[number]
     scope = {}
     exec(compile(block, "search_self_play.md", "exec"), scope)
-    assert (scope["reward"], scope["terminated"]) == (0.0, True)
+    assert (scope["reward"], scope["terminated"]) == (reward, True)
     assert scope["info"]["proposal"]["solver_answers"] != []
 
 

@@ -49,6 +49,53 @@ def test_the_oracle_earns_full_marks_within_the_calls(kind, syntax, difficulty):
 
 
 @pytest.mark.parametrize("kind", KINDS)
+def test_beyond_level_ten_questions_have_other_words_and_short_names(kind):
+    assert not SearchConfig.at(10).paraphrased
+    assert not SearchConfig.at(10).underspecified
+    task, problem = drawn(kind, 12)
+    assert task.config.paraphrased
+    assert task.config.underspecified
+    assert ("only a part of a name" in task.prompt(problem)) == (kind != "unanswerable")
+    assert task.replay(problem, task.play(problem)).status is Status.CORRECT
+
+
+@pytest.mark.parametrize("syntax", ["tags", "search_r1"])
+def test_mixed_forms_are_other_pages_under_the_same_question(syntax):
+    read = 0
+    for seed in range(6):
+        plain_task, plain = drawn("arithmetic", 6, seed, syntax=syntax)
+        task, problem = drawn("arithmetic", 6, seed, syntax=syntax, forms="mixed")
+        assert problem == plain
+        assert "forms of several languages" in task.prompt(problem)
+        assert "forms of several languages" not in plain_task.prompt(problem)
+        verdict = task.replay(problem, task.play(problem))
+        assert verdict.status is Status.CORRECT
+        read += (
+            verdict.parts["result_chars"]
+            != plain_task.replay(problem, plain_task.play(problem)).parts["result_chars"]
+        )
+    assert read > 0
+
+
+def test_unknown_forms_are_refused():
+    with pytest.raises(ConfigError, match="forms is one of plain, mixed, got 'mix'"):
+        SearchConfig(forms="mix")
+
+
+def test_a_short_name_brings_calls_for_what_else_it_may_mean():
+    more = 0
+    for seed in range(8):
+        task, problem = drawn("inverse", 3, seed, underspecified=True)
+        name = problem.plan[0].entity
+        calls = len(task.play(problem)) - 1
+        beyond = problem.limits.max_calls - max(13, 10 * -(-calls // 5))
+        assert (beyond > 0) == (name not in problem.question)
+        assert beyond % 4 == 0
+        more += beyond > 0
+    assert more > 0
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_the_oracle_has_read_the_evidence(kind):
     seen = []
     for seed in range(4):
