@@ -3,17 +3,20 @@
     python benchmarks/solve_rates.py ask FOLDER      # prompts.txt, and of which problems they are
     python benchmarks/solve_rates.py judge FOLDER --model "NAME, without tools"
     python benchmarks/solve_rates.py ask FOLDER --levels 16 24 --problems 2 --tasks Gcd-v0 Sudoku-v0
+    python benchmarks/solve_rates.py say FOLDER --problem 7 < message.txt     # one turn of several
 
 The first command writes the prompts of 60 tasks of one turn: four problems of each at the levels 0,
 3, 6 and 10. The model answers below lines such as ``===== ANSWER 7 =====`` in answers.txt; with
-``--parts N`` there are N files of either kind, for N samplers side by side. The second command
-judges all of them. The summary has a line for each task, which its page shows.
+``--parts N`` there are N files of either kind, for N samplers side by side. In a task of several
+turns the model says its messages one by one with ``say``, which prints what it sees next. The
+second command judges all of them. The summary has a line for each task, which its page shows.
 """
 
 import argparse
 import json
 import math
 import re
+import sys
 from collections import defaultdict
 from pathlib import Path
 from statistics import fmean
@@ -86,17 +89,61 @@ def dealt(prompts: dict[Place, str], parts: int) -> list[list[Place]]:
 def judge(folder: Path) -> list[Json]:
     """Return the verdict on each answer; a problem without one counts as not solved."""
     rows = []
-    for path in sorted(folder.glob("places*.json")):
-        number = path.stem.removeprefix("places")
-        parts = _ANSWER.split((folder / f"answers{number}.txt").read_text(encoding="utf-8"))
+    for found in sorted(folder.glob("places*.json")):
+        number, places = (
+            int(found.stem.removeprefix("places")),
+            json.loads(found.read_text("utf-8")),
+        )
+        path = folder / f"answers{number}.txt"
+        parts = _ANSWER.split(path.read_text(encoding="utf-8") if path.exists() else "")
         answers = dict(zip(map(int, parts[1::2]), parts[2::2], strict=True))
-        for n, (task_id, level, seed) in enumerate(json.loads(path.read_text("utf-8")), 1):
+        for n, (task_id, level, seed) in enumerate(places, 1):
             env = TextEnv(task_id, difficulty=level)
             env.reset(seed=seed)
-            verdict = env.instance.judge(answers.get(n, "").strip())
-            row = {"task": task_id, "level": level, "seed": seed, "score": verdict.score}
-            rows.append(row | {"status": str(verdict.status), "detail": verdict.detail[:300]})
+            several = said(messages_of(folder, number, n))
+            verdict = verdict_on(env, several or [answers.get(n, "").strip()])
+            rows.append({"task": task_id, "level": level, "seed": seed} | verdict)
     return rows
+
+
+def verdict_on(env: TextEnv, messages: list[str]) -> Json:
+    """Return the score of an episode and what the verdict says; one that has not ended has 0."""
+    for message in messages:
+        _, _, terminated, truncated, info = env.step(message)
+        if terminated or truncated:
+            verdict = info["verdict"]
+            score, detail = verdict.score, verdict.detail[:300]
+            return {"score": score, "status": str(verdict.status), "detail": detail}
+    return {"score": 0.0, "status": "wrong", "detail": "the episode has not ended"}
+
+
+def messages_of(folder: Path, part: int, number: int) -> Path:
+    """Return the file of the messages of one problem of several turns, a JSON string a line."""
+    return folder / f"messages{part}_{number}.jsonl"
+
+
+def said(path: Path) -> list[str]:
+    """Return the messages so far."""
+    return (
+        [json.loads(line) for line in path.read_text("utf-8").splitlines()] if path.exists() else []
+    )
+
+
+def say(folder: Path, part: int, number: int, message: str) -> str:
+    """Keep one more message of a problem of several turns, and return what it brings."""
+    path = messages_of(folder, part, number)
+    task_id, level, seed = json.loads((folder / f"places{part}.json").read_text("utf-8"))[
+        number - 1
+    ]
+    env = TextEnv(task_id, difficulty=level)
+    env.reset(seed=seed)
+    for earlier in said(path):
+        if any(env.step(earlier)[2:4]):
+            return "The episode has ended."
+    observation, _, terminated, truncated, _ = env.step(message)
+    with path.open("a", encoding="utf-8") as file:
+        file.write(json.dumps(message) + "\n")
+    return observation + "\nThe episode has ended." * (terminated or truncated)
 
 
 def figures_of(rows: list[Json]) -> Json:
@@ -129,16 +176,23 @@ def figures_of(rows: list[Json]) -> Json:
 def main() -> None:
     """Write prompts, or judge answers and store how many are right."""
     parser = results_file.parser(__doc__, "solve_rates")
-    parser.add_argument("do", choices=("ask", "judge"))
+    parser.add_argument("do", choices=("ask", "say", "judge"))
     parser.add_argument("folder", type=Path)
     parser.add_argument("--tasks", nargs="+", default=[], metavar="NAME", help="others to ask")
     parser.add_argument("--levels", nargs="+", type=int, default=LEVELS, metavar="LEVEL")
     parser.add_argument("--problems", type=int, default=PROBLEMS, help="of a task and a level")
     parser.add_argument("--parts", type=int, default=1, help="files of prompts")
+    parser.add_argument("--part", type=int, default=0, help="of which part `say` is (default: 0)")
+    parser.add_argument("--problem", type=int, help="which one `say` answers, by its number")
     parser.add_argument("--model", help="which answered, and with what")
     args: argparse.Namespace = parser.parse_args()
     if args.do == "ask":
         ask(args)
+        return
+    if args.do == "say":
+        if args.problem is None:
+            parser.error("say with --problem which problem the message answers")
+        print(say(args.folder, args.part, args.problem, sys.stdin.read()))
         return
     if not args.model:
         parser.error("say with --model which model answered, and with what")
