@@ -67,6 +67,8 @@ class Policy(_Checked):
     tasks."""
     lora_rank: int = 0
     """Rank of LoRA adapters (peft); 0 trains all weights."""
+    reference: str = ""
+    """Reference model, or teacher, of the same tokenizer (default: the model as it begins)."""
     gradient_checkpointing: bool = False
     """Recompute activations in the backward pass to save memory."""
     device: Literal["auto", "cpu", "cuda"] = "auto"

@@ -5,7 +5,9 @@ and is never tokenised again, so what is trained on is exactly what was sampled.
 """
 
 import math
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
 
 from rlvr_envs.curricula.base import Proposal
 
@@ -96,6 +98,24 @@ class Episode:
     def n_trained(self) -> int:
         """The tokens that the model wrote."""
         return sum(len(segment.tokens) for segment in self.actions)
+
+
+def row_of(episode: Episode) -> dict[str, Any]:
+    """Return an episode as JSON can hold it, for what callbacks keep in checkpoints."""
+    return asdict(episode)
+
+
+def episode_of(row: Mapping[str, Any]) -> Episode:
+    """Return the episode that `row_of` gave, whose tuples may have become lists."""
+    segments = [
+        Segment(
+            tuple(each["tokens"]),
+            None if each["logps"] is None else tuple(each["logps"]),
+            tuple((start, version) for start, version in each["versions"]),
+        )
+        for each in row["segments"]
+    ]
+    return Episode(**{**row, "segments": segments, "target": tuple(row["target"])})
 
 
 @dataclass(slots=True)

@@ -47,6 +47,7 @@ class Learner:
         of interest, if not those that the model wrote.
         """
         bonus = self.config.algorithm.entropy_coef > 0
+        bonus |= bool(self.config.loss.plugin.traits.get("entropy_gradient"))
         with self._precision():
             logps, entropies = policy.token_logps(
                 self.model,
@@ -137,8 +138,8 @@ def set_learning_rate(learner: Learner, step: int) -> None:
 
 
 def reset_reference(learner: Learner) -> None:
-    """Let the reference model become the trained one (ProRL, arXiv 2505.24864)."""
-    if learner.reference is not None:
+    """Let the reference become the trained model (ProRL, 2505.24864), unless it is another."""
+    if learner.reference is not None and not learner.config.policy.reference:
         learner.reference.sync(learner.workers.full_state_dict(learner.model))
 
 

@@ -78,7 +78,7 @@ def begin(
     )
     if chat.template is not None:
         tokenizer.chat_template = chat.template  # checkpoints are to be asked as they were trained
-    reference = policy.Reference(model) if config.needs_reference else None
+    reference = policy.load_reference(config, model) if config.needs_reference else None
     if kept is not None:
         checkpoint.load_weights(kept, model)
     model, optimizer = workers.wrap(model, make_optimizer(model, config))

@@ -8,7 +8,7 @@ given instead of sampled are imitated, by -logp, unless the loss takes ``demonst
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -39,6 +39,7 @@ class LossInputs:
         weights: (B,), of the episodes in the loss.
         turns: the number of the action from 0; -1 outside the mask.
         entropy: of the distributions that the tokens were drawn from, or 0 where nothing asks.
+        info: returns (B,) numbers that verdicts, wrappers or callbacks told under a name, else NaN.
         reference: under the reference model, or None.
         scores: (B,), the verdicts' scores.
         demonstrated: (B,), true for episodes that were not sampled but given.
@@ -56,6 +57,7 @@ class LossInputs:
     weights: Tensor
     turns: Tensor
     entropy: Tensor
+    info: Callable[[str], Tensor]
     reference: Tensor | None = None
     scores: Tensor | None = None
     demonstrated: Tensor | None = None
@@ -73,6 +75,11 @@ class LossInputs:
     def sequence_ratio(self) -> Tensor:
         """The geometric mean of an episode's ratios, at all of its tokens."""
         return formulas.sequence_ratio(self.logp, self.old, self.mask)
+
+
+def info_of(episodes: Sequence[Episode]) -> Callable[[str], Tensor]:
+    """Return what looks a name up in what was told of each episode."""
+    return lambda name: torch.tensor([each.info.get(name, math.nan) for each in episodes])
 
 
 @dataclass(slots=True)

@@ -260,8 +260,9 @@ loss = Registry(
     (
         *("logp", "old", "sampled", "reference", "mask", "advantages", "ratio", "sequence_ratio"),
         *("turns", "entropy", "scores", "demonstrated", "lag", "scales", "observed", "step"),
+        "info",
     ),
-    *("one_advantage", "always"),
+    *("one_advantage", "always", "entropy_gradient"),
 )
 """Registers what gives the losses of tokens; what it may take: see `objective.LossInputs`.
 

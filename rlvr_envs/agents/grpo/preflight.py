@@ -154,6 +154,11 @@ def _check_objective(config: Config) -> None:
     algorithm, longest = config.algorithm, config.sampling.max_tokens
     if algorithm.reference_every is not None and not config.needs_reference:
         raise ConfigError("reference_every resets the reference model: there is none with kl=none")
+    if algorithm.reference_every is not None and config.policy.reference:
+        raise ConfigError(
+            f"reference_every resets the reference model, and {config.policy.reference!r} is to "
+            "stay as it is: give one of them"
+        )
     if algorithm.overlong == "penalty" and not 0 < algorithm.overlong_buffer <= longest:
         raise ConfigError(
             f"overlong_buffer is from 1 to max_tokens = {longest}, got {algorithm.overlong_buffer}"

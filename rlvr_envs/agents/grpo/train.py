@@ -37,6 +37,7 @@ from rlvr_envs.agents.grpo.objective import (
     Tally,
     averages,
     by_token,
+    info_of,
     measure,
     micro_loss,
     weights_of,
@@ -357,6 +358,7 @@ def move(  # noqa: PLR0913 - the loop's own state, handed down once
             else by_token(config, scales[places].to(logps), given.turns),
             observed=observed,
             step=step,
+            info=info_of([episodes[i] for i in chunk]),
         )
 
     def loss_of(given: Batch, chunk: Sequence[int]) -> Tensor:

@@ -14,6 +14,7 @@ from rlvr_envs.agents.grpo.objective import (
     LossInputs,
     Tally,
     by_token,
+    info_of,
     micro_loss,
     weights_of,
 )
@@ -64,6 +65,7 @@ def gradient(
         weights=weights.to(logp),
         turns=given.turns,
         entropy=-logp,
+        info=info_of(episodes),
         reference=given.sampled - moved * waves.cos() if config.needs_reference else None,
         scores=torch.tensor([episode.score for episode in episodes]),
         demonstrated=torch.tensor([episode.demonstrated for episode in episodes]),

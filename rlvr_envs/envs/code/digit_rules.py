@@ -42,8 +42,8 @@ def statement(constants: Values) -> str:
         "jump": "Digits that stand side by side differ by at least {jump}.",
         "kinds": "Exactly {kinds} different digits occur in the number.",
         "run": "No digit stands more than {run} times in a row.",
-        "banned": "The digits {banned_first} and {banned_last} do not stand side by side in this "
-        "order.",
+        "banned": "No digit {banned_first} is directly followed, on its right, by a digit "
+        "{banned_last}.",
         "balance": "Begin with 0 and go through the digits from left to right: add the first, "
         "subtract the second, add the third, and so on. After every digit the total is from "
         "-{balance} to {balance}.",

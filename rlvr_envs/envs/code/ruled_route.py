@@ -23,7 +23,7 @@ STORIES = {
         "road": "road",
         "toll_kind": "toll roads",
         "delay": "waiting at the toll gate",
-        "coupon": "voucher for an express lane",
+        "coupon": "a voucher for an express lane",
         "permit": "permit",
         "closed": "guarded roads",
         "inn": "an inn",
@@ -34,7 +34,7 @@ STORIES = {
         "road": "canal",
         "toll_kind": "canals with a lock",
         "delay": "passing the lock",
-        "coupon": "order for a tugboat",
+        "coupon": "an order for a tugboat",
         "permit": "pilot's licence",
         "closed": "narrow canals",
         "inn": "a coal depot",
@@ -45,7 +45,7 @@ STORIES = {
         "road": "track",
         "toll_kind": "tracks with a gate",
         "delay": "opening the gate",
-        "coupon": "charge of the booster",
+        "coupon": "a charge of the booster",
         "permit": "badge",
         "closed": "secured tracks",
         "inn": "a charger",
@@ -56,7 +56,7 @@ STORIES = {
         "road": "trail",
         "toll_kind": "trails with a ferry",
         "delay": "crossing by the ferry",
-        "coupon": "ticket for the cable car",
+        "coupon": "a ticket for the cable car",
         "permit": "rope",
         "closed": "climbing trails",
         "inn": "a spring",
@@ -67,9 +67,9 @@ STORIES = {
 def statement(constants: Values) -> str:
     """Return the question, with the rules that this problem has."""
     rules = {
-        "coupons": "The {person} has {coupons} of this kind: a {coupon}. Each can be used once, on "
-        "one {road}, of any kind, and halves its length, rounded down; nothing else on the {road} "
-        "gets shorter.",
+        "coupons": "The {person} has {coupons} of this kind: {coupon}. Each can be used once, on "
+        "one {road} of any kind, and halves its length, rounded down; at most one may be used on a "
+        "{road}, and nothing else on it gets shorter.",
         "modulus": "The number of {road}s travelled, each counted as often as it is travelled, "
         "must leave the remainder {rest} when divided by {modulus}.",
         "change": "When a {road} has another kind than the {road} travelled just before, "

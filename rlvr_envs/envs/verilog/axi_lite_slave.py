@@ -257,8 +257,9 @@ class AxiLiteSources:
             rules.append(
                 "A write takes place at a rising clock edge if an address is available, data are "
                 "available, and channel B is free in the cycle that the edge ends. An address (or "
-                f"data) is available at an edge if it {available}. The write uses this address A "
-                "and these data D. What it uses is not held after the edge. Everything else that "
+                f"data) is available at an edge if it {available}. The write uses the held address "
+                "and data where they are held, and otherwise those transferred at the edge: call "
+                "them A and D. What it uses is not held after the edge. Everything else that "
                 f"was held before an edge or was transferred at it is held after it.{wins}"
             )
         response = ""

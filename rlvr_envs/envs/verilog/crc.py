@@ -178,13 +178,18 @@ class Crc:
             f"one cycle.{restart} At an edge where `valid` is 0, nothing changes."
         )
         if has("length"):
+            above = self.size < 2 ** self._length_bits() - 1
             rules.append(
                 "Only the first `length` bits, in that order, are processed. If `length` is 0, "
-                f"none is. If `length` is above {self.size}, all are."
+                "none is." + f" If `length` is above {self.size}, all are." * above
             )
         rules.append(self._output_rule())
         if has("words"):
-            start = ", and a word with `restart` = 1 sets it to 1" if has("restart") else ""
+            start = (
+                ", and a word with `valid` = 1 and `restart` = 1 sets it to 1"
+                if has("restart")
+                else ""
+            )
             rules.append(
                 "`words` is also a register: reset sets it to 0, each word with `valid` = 1 "
                 f"increments it modulo {2**_WORDS}{start}."

@@ -245,11 +245,16 @@ class DividerSources:
         else:
             rules.append("The operands are unsigned.")
         if self.kinds != ("unsigned",):
-            rest = f"{rest}, both in two's complement" if self._has("remainder") else rest
+            euclidean = (
+                "Where the remainder is never negative, it is less than the magnitude of the "
+                "divisor. "
+                if "euclidean" in self.kinds
+                else ""
+            )
             rules.append(
-                f"`{quotient}` is the quotient as a whole number{rest}. "
-                "Where the remainder is never negative, it is also less than the magnitude of the "
-                "divisor. If the quotient of signed operands does not fit (the lowest number "
+                f"`{quotient}` is the quotient as a whole number{rest}. Results of signed operands "
+                f"are in two's complement. {euclidean}If the quotient of signed operands does "
+                "not fit (the lowest number "
                 f"divided by -1), its lowest {self.width} bits are taken."
             )
         else:

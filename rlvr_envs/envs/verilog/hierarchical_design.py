@@ -148,8 +148,9 @@ class HierarchicalDesignTask(Task[HierarchicalDesignConfig, HierarchicalDesignPr
                 f"```verilog\n{problem.given.strip()}\n```",
                 (
                     f"`{hw.TOP}` must consist of instances of the given modules and "
-                    "connections alone. It may declare wires, and `assign` a signal, a part of "
-                    "one, a constant, or a concatenation or replication of these. Operators "
+                    "connections alone. It may declare wires, and connect to a port, or `assign`, "
+                    "a signal, a part of one, a constant, or a concatenation or replication of "
+                    "these. Operators "
                     "(arithmetic, logic, comparison, `?:`) are allowed only within `[ ]` and "
                     "within the parentheses of a generate `for` or `if`, on constants, "
                     "parameters and genvars. There must be no `always` block, function, gate "

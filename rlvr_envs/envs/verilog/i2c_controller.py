@@ -261,7 +261,8 @@ class I2cSources:
             rules.append(names)
         if has("stretch"):
             rules.append(
-                "In phase 1, the bus can hold the clock: a cycle of phase 1 in which the level of "
+                "In phase 1 of any command, the bus can hold the clock: a cycle of phase 1 in "
+                "which the level of "
                 f"the clock line is 0 does not count, so that phase 1 ends after {self.quarter} "
                 f"cycle{'s' * (self.quarter > 1)} in which it is 1."
             )
@@ -285,7 +286,8 @@ class I2cSources:
                 "same phase 1, the command ends at the edge that ends the last of them without "
                 "further phases, `late` becomes 1, and both outputs to the lines become 0. `late` "
                 "stays 1 until the edge at which the next command is sampled, where it becomes 0. "
-                f"`{busy}` and `done` are then as after any command."
+                f"`{busy}` and `done` are then as after any command"
+                + (", and `rdata` keeps its value." if has("read") else ".")
             )
         return rules
 

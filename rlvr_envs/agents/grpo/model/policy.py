@@ -41,6 +41,8 @@ def check(config: Config) -> None:
     if config.policy.lora_rank < 0:
         raise ConfigError(f"lora_rank is 0 (all weights) or more, got {config.policy.lora_rank}")
     files = None if config.policy.model == TINY else find_model(config.policy.model)
+    if config.policy.reference and config.needs_reference:
+        find_model(config.policy.reference)
     needed = {"transformers": "train"}  # and the extra that brings it
     if files is not None and files.gguf is not None:
         needed |= {"accelerate": "train", "gguf": "train"}  # what such a file is read with
@@ -277,6 +279,30 @@ class Reference:
             self._model.load_state_dict(weights)
             self._synced = self._model.state_dict()
 
+    def follow(self, weights: Mapping[str, Tensor], rate: float) -> None:
+        """Move towards these weights, a whole state dict, by a share: (1 - rate) own + rate theirs.
+
+        Adapters are averaged factor by factor, and begin with a product of 0.
+        """
+        before = self._synced or self._start(weights)
+        moved = {
+            name: torch.lerp(own, weights[name].detach().to(own), rate)
+            if own.is_floating_point()
+            else weights[name]
+            for name, own in before.items()
+        }
+        self.sync({**weights, **moved})
+
+    def _start(self, weights: Mapping[str, Tensor]) -> Mapping[str, Tensor]:
+        """Return what it is before it was ever synced."""
+        if not self._adapters:
+            return self._model.state_dict()
+        trained = [name for name, p in self._model.named_parameters() if p.requires_grad]
+        return {
+            name: torch.zeros_like(weights[name]) if "lora_B" in name else weights[name]
+            for name in trained
+        }
+
     def state_dict(self) -> dict[str, Tensor]:
         """Return what it was last synced to; empty if it never was."""
         return self._synced
@@ -301,6 +327,25 @@ class Reference:
                 yield
             finally:
                 _fill(parameters, kept)
+
+
+def load_reference(config: Config, model: Any) -> Reference:
+    """Return the reference model that a configuration names, or the model as it is.
+
+    Raises:
+        ConfigError: it cannot be loaded, or its vocabulary has another size.
+    """
+    if not config.policy.reference:
+        return Reference(model)
+    named = config.replace(model=config.policy.reference, lora_rank=0)
+    other, _ = load(named)
+    sizes = [each.get_output_embeddings().weight.shape[0] for each in (other, unwrapped(model))]
+    if sizes[0] != sizes[1]:
+        raise ConfigError(
+            f"the reference {config.policy.reference!r} has {sizes[0]} tokens and the model "
+            f"{sizes[1]}: a reference has the model's tokenizer"
+        )
+    return Reference(other)
 
 
 def _fill(parameters: Mapping[str, Tensor], values: Mapping[str, Tensor]) -> None:

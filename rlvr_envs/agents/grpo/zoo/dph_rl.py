@@ -1,14 +1,13 @@
 """DPH-RL (arXiv 2509.07430): what the initial policy solved is kept, and held on to."""
 
-import json
 from collections.abc import Mapping
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any, Literal
 
 import torch
 from torch import Tensor
 
-from rlvr_envs.agents.grpo.episode import Episode, Segment
+from rlvr_envs.agents.grpo.episode import Episode, episode_of, row_of
 from rlvr_envs.agents.grpo.losses import LOG_RATIO_LIMIT, clipped, difference
 from rlvr_envs.agents.grpo.plugins import callback, loss
 from rlvr_envs.agents.grpo.presets import recipe
@@ -104,26 +103,12 @@ class InitialSolutions(Callback):
         """Return the stored answers."""
         if self._stored is None:
             return {}
-        stored: list[Any] = json.loads(json.dumps([asdict(each) for each in self._stored]))
-        return {"stored": stored}
+        return {"stored": [row_of(each) for each in self._stored]}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Go on with the stored answers."""
         if "stored" in state:
-            self._stored = [_episode(row) for row in state["stored"]]
-
-
-def _episode(row: Mapping[str, Any]) -> Episode:
-    """Return an episode from its fields, as JSON has them."""
-    segments = [
-        Segment(
-            tuple(each["tokens"]),
-            None if each["logps"] is None else tuple(each["logps"]),
-            tuple((start, version) for start, version in each["versions"]),
-        )
-        for each in row["segments"]
-    ]
-    return Episode(**{**row, "segments": segments, "target": tuple(row["target"])})
+            self._stored = [episode_of(row) for row in state["stored"]]
 
 
 for _name, _divergence in (("dph_rl", "forward_kl"), ("dph_rl_js", "jensen_shannon")):
