@@ -26,6 +26,11 @@ from rlvr_envs.core.errors import ConfigError
 _TIMES_RATIO = ("k1", "forward_kl", "jensen_shannon")
 
 
+def _nothing_told(name: str) -> Tensor:
+    """Return what goes with any number of episodes of which nothing was told."""
+    return torch.full((1,), math.nan)
+
+
 @dataclass(frozen=True)
 class LossInputs:
     """A micro-batch as a loss sees it: B episodes of T tokens; all are (B, T) unless said.
@@ -39,7 +44,6 @@ class LossInputs:
         weights: (B,), of the episodes in the loss.
         turns: the number of the action from 0; -1 outside the mask.
         entropy: of the distributions that the tokens were drawn from, or 0 where nothing asks.
-        info: returns (B,) numbers that verdicts, wrappers or callbacks told under a name, else NaN.
         reference: under the reference model, or None.
         scores: (B,), the verdicts' scores.
         demonstrated: (B,), true for episodes that were not sampled but given.
@@ -47,6 +51,7 @@ class LossInputs:
         scales: (B, T), of an estimator that gives them, else 1.
         observed: true at what the environment said after the first action.
         step: of the run.
+        info: returns (B,) numbers that verdicts, wrappers or callbacks told under a name, else NaN.
     """
 
     logp: Tensor
@@ -57,7 +62,6 @@ class LossInputs:
     weights: Tensor
     turns: Tensor
     entropy: Tensor
-    info: Callable[[str], Tensor]
     reference: Tensor | None = None
     scores: Tensor | None = None
     demonstrated: Tensor | None = None
@@ -65,6 +69,7 @@ class LossInputs:
     scales: Tensor | None = None
     observed: Tensor | None = None
     step: int = 0
+    info: Callable[[str], Tensor] = _nothing_told
 
     @cached_property
     def ratio(self) -> Tensor:

@@ -36,8 +36,9 @@ recipe(
     "rlpr",
     "RLPR, arXiv 2506.18254",
     differs="the mean of the tokens' probabilities is geometric, and the reference stands after "
-    "the whole answer and not in its answer's place; the threshold of the filter does not move",
-    estimator="rlpr(least=0.02)",
+    "the whole answer and not in its answer's place; nothing is filtered unless `least` is "
+    "set, and it does not move",
+    estimator="rlpr",
     loss="clipped(high=0.27)",
     group_size=8,
     minibatches=4,

@@ -203,7 +203,7 @@ def rows(inputs, chosen, **changed):
     values = {
         each.name: getattr(inputs, each.name)
         for each in fields(inputs)
-        if each.name != "step" and getattr(inputs, each.name) is not None
+        if each.name not in ("step", "info") and getattr(inputs, each.name) is not None
     } | changed
     return LossInputs(**{name: value[chosen] for name, value in values.items()})
 

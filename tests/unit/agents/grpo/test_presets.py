@@ -21,7 +21,7 @@ from rlvr_envs.agents.grpo.trial import gradient, try_out  # noqa: E402
 ALL = [each.name for each in recipes()]
 # What wrappers and callbacks of a preset do to episodes is tested beside them, and their objective
 # may be another's. The answers that these callbacks add are in the stored batch.
-STORED = ("initial_solutions",)
+STORED = ("initial_solutions", "oracle_in_group")
 NAMES = [
     each.name
     for each in recipes()
@@ -161,6 +161,21 @@ MECHANISMS = {
         ({"loss": "clipped(low=1.0, high=4.0)"}, 4.0),
         ({"overlong": "count"}, 0.5),
     ],
+    "apo": [({"loss": "clipped"}, 0.5), ({"estimator": "grpo"}, 0.5)],
+    "kdrl": [({"kl": "none"}, "on policy")],
+    "mapo": [({"estimator": "grpo"}, 0.5), ({"estimator": "mapo(mix=1.0)"}, 0.5)],
+    "mssr": [({"loss": "clipped"}, 0.5), ({"estimator": "reinforce"}, 0.5)],
+    "oblr_po": [({"estimator": "dr_grpo"}, 0.5)],
+    "rl_plus": [({"loss": "clipped"}, 0.5)],
+    "rlpr": [({"estimator": "grpo"}, 0.5)],
+    "siren": [({"loss": "clipped"}, 0.5), ({"loss": "siren(share=1.0)"}, 0.5)],
+    "stable_reinforce": [
+        ({"loss": "clipped(high=0.2)"}, 8.0),
+        ({"estimator": "within_deviations(most=1.0)"}, 0.5),
+        ({"kl": "none"}, "on policy"),
+    ],
+    # The entropy of the batch is above the target, where nothing rests.
+    "ulorl": [({"loss": "ulorl(mastered=0.5, target=99.0)"}, 0.5)],
 }
 CASES = [
     pytest.param(name, off, moved, id=f"{name}-{off}")
