@@ -238,8 +238,8 @@ def _meaning(clocking: Clocking) -> str:
         f"the one in which it begins to the one in which it fails, as with `disable iff ({reset})`."
         f" You may write `@(posedge {clocking.clock})`, `disable iff ({reset})`, labels, and `else "
         "$error(...)`; they change nothing. Functions of the past see the values of all cycles, "
-        "also those under reset. Values before the first cycle may be anything, and an assertion "
-        "must hold whatever they are. Examples: `assert "
+        "also those under reset; a condition that looks back beyond the first cycle is false. "
+        "Examples: `assert "
         "property (a && !b |=> c == $past(d) + 1);` and `assert property (a ##1 b[*2] |-> ##3 "
         f"c);`. At most {MOST_ASSERTIONS} assertions are read."
     )

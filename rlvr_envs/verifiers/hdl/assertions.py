@@ -6,7 +6,8 @@ ports, constants, operators and a few functions, and everything else is refused.
 
 The meaning is that of IEEE 1800-2017, section 16, in cycles of one clock. An attempt begins in
 each cycle. It is dropped if the reset is active in any of its cycles, as by ``disable iff``, which
-may be written or left out. Values before the first cycle may be anything.
+may be written or left out. A condition that looks back beyond the first cycle is false: it is
+unknown there, and IEEE 1800 takes unknown for false.
 """
 
 import re
@@ -40,6 +41,7 @@ _TEMPORAL = frozenset({"|->", "|=>", "##", "[*"})
 _PLAIN_FUNCTIONS = frozenset({"$countones", "$onehot", "$onehot0"})
 _HISTORY = frozenset({"$past", "$stable", "$changed", "$rose", "$fell"})
 _TRUE = "1'b1"
+_BEGUN = re.compile(r"\b_b(\d+)\b")
 _HINT = (
     "an assertion is `assert property (A |-> B);` or `assert property (A |=> B);` or "
     "`assert property (B);`, where A and B are conditions, possibly joined by ##N or repeated by "
@@ -126,6 +128,7 @@ class _Reader:
     depth: int = 0  # of brackets
     lines: list[str] = field(default_factory=list)
     made: int = 0  # names that were given
+    back: int = 0  # cycles that the condition which is read looks back
     properties: dict[str, Implication] = field(default_factory=dict)
 
     def assertions(self) -> list[Implication]:
@@ -277,7 +280,9 @@ class _Reader:
 
     def _condition(self) -> str:
         """Read an expression, and return the wire of its truth."""
-        return self._wire(f"|({self._expression()})")
+        self.back = 0
+        value = f"|({self._expression()})"
+        return self._wire(f"{value} & {_begun(self.back)}" if self.back else value)
 
     def _wire(self, value: str) -> str:
         self.made += 1
@@ -325,12 +330,16 @@ class _Reader:
         if name not in _PLAIN_FUNCTIONS | _HISTORY:
             allowed = ", ".join(sorted(_PLAIN_FUNCTIONS | _HISTORY))
             raise self._wrong(f"the function {name} is not allowed, only {allowed} are")
+        outside, self.back = self.back, 0
         self._need("(")
         value = self._deeper(self._expression)
         count = 1
         if name == "$past" and self._take(","):
             count = self._count("[*")
         self._need(")")
+        self.back = max(outside, self.back + count * (name in _HISTORY))
+        if self.back >= LONGEST_SPAN:
+            raise self._wrong(f"a condition may look back less than {LONGEST_SPAN} cycles")
         if name in _PLAIN_FUNCTIONS:
             return f"{name}({value})"
         if name in ("$rose", "$fell"):
@@ -377,11 +386,22 @@ class _Reader:
         return AssertionRefused(f"line {line}: {why} ({_HINT})")
 
 
+def _begun(cycles: int) -> str:
+    """Return the register that is 1 once so many cycles have passed."""
+    return f"_b{cycles}"
+
+
 def _written(
     header: str, lines: list[str], assertions: list[Implication], clocking: Clocking
 ) -> str:
     """Return a module in which a register says how far the attempts of each cycle have come."""
-    body, fails = list(lines), []
+    most = max((int(n) for line in lines for n in _BEGUN.findall(line)), default=0)
+    body, fails = list[str](), list[str]()
+    for cycles in range(1, most + 1):
+        before = _begun(cycles - 1) if cycles > 1 else _TRUE
+        body.append(f"reg {_begun(cycles)} = 0;")
+        body.append(f"always @(posedge {clocking.clock}) {_begun(cycles)} <= {before};")
+    body += lines
     reset = clocking.reset if clocking.reset_active else f"~{clocking.reset}"
     for number, found in enumerate(assertions):
         last = max([at for at, _ in found.after.steps], default=0)

@@ -134,6 +134,24 @@ def test_a_monitor_fails_where_the_definition_does(text):
 
 
 @pytest.mark.parametrize(
+    ("text", "first"),
+    [
+        # In cycle 1, two cycles back there is nothing: unknown, and so is its opposite.
+        ("$past(a, 2) |-> 0", [1, 0, 0, 0]),
+        ("!$past(a, 2) |-> 0", [1, 1, 1, 1]),
+        ("1 |-> $past(a, 2)", [0, 1, 1, 1]),
+        ("$past($rose(a), 2) |-> 0", [1, 1, 1, 1]),
+        ("$past($stable(a), 2) |-> 0", [1, 1, 0, 0]),
+        ("$past(a) && $past(a, 3) |-> 0", [1, 1, 0, 0]),
+        ("$past(a) |-> 0", [0, 0, 0, 0]),
+    ],
+)
+def test_what_looks_back_beyond_the_first_cycle_is_false(text, first):
+    rows = [{"a": 1, "b": 0, "v": 0, "w": 0, "clk": 0, "rst": int(t == 0)} for t in range(5)]
+    assert monitored(f"assert property ({text});", rows) == first
+
+
+@pytest.mark.parametrize(
     "form",
     [
         "assert property (@(posedge clk) a |=> b);",
