@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
+from itertools import product
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.games import OVER, TURNS_AT_MOST, Mover
@@ -33,14 +34,14 @@ _NAMES = ("ball", "book", "coin", "cup", "drum", "hat", "lamp", "map", "pen", "r
 _LEVELS = (
     (3, 4, 1, 1, 0, 0, 0, False, False, 1), (3, 5, 2, 1, 0, 0, 0, False, False, 1),
     (3, 6, 3, 1, 0, 0, 0, False, False, 2), (3, 5, 2, 2, 0, 0, 0, False, False, 2),
-    (3, 6, 3, 2, 10, 0, 0, False, False, 2), (3, 6, 3, 2, 5, 0, 0, False, True, 3),
-    (3, 6, 3, 2, 5, 20, 0, False, True, 3), (3, 6, 3, 3, 10, 20, 3, False, False, 3),
-    (3, 7, 4, 3, 10, 20, 3, False, True, 3), (3, 7, 5, 3, 10, 30, 3, True, True, 3),
-    (4, 8, 5, 3, 10, 30, 3, True, True, 3),
+    (3, 6, 3, 2, 5, 0, 0, False, False, 2), (3, 6, 3, 2, 5, 0, 0, False, True, 3),
+    (3, 6, 3, 2, 5, 20, 0, False, True, 3), (3, 6, 3, 3, 5, 20, 3, False, False, 3),
+    (3, 7, 4, 3, 5, 20, 3, False, True, 3), (3, 8, 5, 3, 5, 30, 3, True, True, 3),
+    (4, 8, 5, 3, 5, 30, 3, True, True, 3),
 )  # fmt: skip
 _OWN = 2  # values among which the agent's are drawn, where it plays several games
 _DRAWS = 8  # of a game in which hurried players are seldom right
-_SHARE = 0.3  # of the games they may be right in
+_SHARE = 0.2  # of the games they may be right in
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,12 +157,15 @@ class NegotiationTask(StatedTask[NegotiationConfig, NegotiationProblem]):
 
     def generate(self, rng: Rng) -> NegotiationProblem:
         seat = self.drawn_seat(rng)
-        problem = self._drawn(rng, seat)
+        best = self._drawn(rng, seat)
+        luck = self._luck(best, 1.0)
         for _ in range(_DRAWS):
-            if self._needs_thought(problem):
+            if luck <= _SHARE:
                 break
             problem = self._drawn(rng, seat)
-        return replace(problem, **self.begun(rng, problem))
+            if (found := self._luck(problem, luck)) < luck:
+                best, luck = problem, found
+        return replace(best, **self.begun(rng, best))
 
     def _drawn(self, rng: Rng, seat: int) -> NegotiationProblem:
         config = self.config
@@ -200,32 +204,37 @@ class NegotiationTask(StatedTask[NegotiationConfig, NegotiationProblem]):
                 return counts, every
 
     def _limits(self, rng: Rng, n_limits: int) -> tuple[int, ...]:
-        """Draw falling limits, from half of all points to most of them."""
+        """Draw falling limits, the first of them most of all points."""
         most, slowly = self.config.n_points, self.config.own_limits
-        limits = [integer(rng, most // 2, 4 * most // 5)]
+        limits = [integer(rng, 3 * most // 5, 9 * most // 10)]
         while len(limits) < n_limits:
             limits.append(max(1, limits[-1] - integer(rng, 0 if slowly else 1, 2)))
         return tuple(limits)
 
-    def _needs_thought(self, problem: NegotiationProblem) -> bool:
-        """Return whether players who do not look ahead are seldom right from the first move on."""
+    def _luck(self, problem: NegotiationProblem, most: float) -> float:
+        """Return in which share of games a player who does not look ahead makes only best moves.
+
+        It is that of the luckier of two such players. Where it is ``most`` or more, it may be
+        returned too low, but not lower than that.
+        """
         if self.config.n_types == self.config.n_offers == 1:
-            return True
+            return 0.0
         game, best = self.one_round(problem), self.bargainer(problem)
         players = [lambda state: self._hurried(problem, state)]
         if self.config.n_offers > 1:
             players.append(lambda state: self._short_sighted(problem, state))
-        total = len(problem.own) * 100
+        luck, total = 0.0, len(problem.own) * 100
         for choose in players:
             right = 0
-            for own in range(len(problem.own)):
-                for kind, chance in enumerate(problem.chances):
-                    letters = [LETTERS[own], LETTERS[kind]]
-                    state = Talks(tuple(letters if problem.seat == 0 else letters[::-1]))
-                    right += chance * self._stays_best(game, best, state, problem.seat, choose)
-                    if right > _SHARE * total:
-                        return False
-        return True
+            for own, kind in product(range(len(problem.own)), range(len(problem.types))):
+                letters = [LETTERS[own], LETTERS[kind]]
+                state = Talks(tuple(letters if problem.seat == 0 else letters[::-1]))
+                stays = self._stays_best(game, best, state, problem.seat, choose)
+                right += problem.chances[kind] * stays
+                if right >= most * total:
+                    return most
+            luck = max(luck, right / total)
+        return luck
 
     def _stays_best(
         self,
@@ -304,7 +313,7 @@ class NegotiationTask(StatedTask[NegotiationConfig, NegotiationProblem]):
     def _opponent(self, problem: NegotiationProblem) -> str:
         """Return the opponent's types and its manner, in words."""
         if len(problem.types) == 1:
-            head = f"The opponent's values are: {self._type(problem, 0)}."
+            head = f"The opponent's values of one item are: {self._type(problem, 0)}."
         else:
             rows = "\n".join(
                 f"- type {LETTERS[i]}, with {chance}%: {self._type(problem, i)}"
@@ -322,8 +331,8 @@ class NegotiationTask(StatedTask[NegotiationConfig, NegotiationProblem]):
         values = listed(zip(problem.kinds, problem.types[number], strict=True))
         limits = problem.limits[number]
         if len(limits) == 1:
-            return f"{values}; limit {limits[0]}"
-        return f"{values}; limits {', '.join(map(str, limits))}"
+            return f"{values}; its limit is {limits[0]}"
+        return f"{values}; its limits are {', '.join(map(str, limits))}"
 
     def move_help(self, problem: NegotiationProblem) -> str:
         told = (
@@ -409,9 +418,10 @@ def _manner(problem: NegotiationProblem) -> str:
         if problem.respect:
             steps += " A worse offer leaves its limit as it is."
         told.append(steps)
+    at_that_time = " at that time" if len(problem.limits[0]) > 1 else ""
     told.append(
-        "It accepts an offer of yours that gives it at least as many points as its limit at that "
-        "time, and refuses any other."
+        "It accepts an offer of yours that gives it at least as many points as its limit"
+        f"{at_that_time}, and refuses any other."
         + (" Lost time does not matter to it." if problem.loss else "")
     )
     if problem.n_offers > 1:

@@ -406,13 +406,31 @@ def test_both_can_get_the_same_from_all_items_and_types_differ(level):
         assert all(list(each) == sorted(each, reverse=True) for each in problem.limits)
 
 
-@pytest.mark.parametrize(("level", "most"), [(1, 0), (2, 3), (4, 8), (6, 4), (8, 5)])
+@pytest.mark.parametrize(("level", "most"), [(1, 0), (2, 2), (4, 2), (6, 2), (8, 2)])
 def test_players_who_do_not_look_ahead_are_seldom_right(level, most):
     task, right = NegotiationTask(NegotiationConfig.at(level)), 0.0
     for seed in range(20):
         problem = task.generate(stream("hurried", level, seed))
         right += task.replay(problem, task.baseline(stream("b", seed), problem)).score
     assert right <= most
+
+
+def test_to_take_what_is_enough_and_else_to_ask_as_if_for_the_last_time_is_seldom_right():
+    task, right = NegotiationTask(NegotiationConfig.at(5)), 0.0
+    for seed in range(20):
+        problem = task.generate(stream("content", seed))
+
+        def choose(state, problem=problem):
+            game, inner = task.one_round(problem), state.inner
+            search = Search(problem, game.own(inner, problem.seat))
+            search.p = replace(problem, n_offers=min(problem.n_offers, len(inner.moves) + 1))
+            values = search.values(inner.moves)
+            best = max(values, key=values.get)
+            offers = {kept(m): m for m in game.actions(inner) if m.startswith("keep")}
+            return "accept" if values.get("accept", 0) >= 6 else offers.get(best, best)
+
+        right += task.replay(problem, task.moves(problem, choose)).score
+    assert right <= 2
 
 
 def test_the_hidden_type_is_nowhere_in_what_the_agent_sees():
