@@ -396,11 +396,11 @@ def _turns(problem: NegotiationProblem) -> str:
     )
     if not problem.loss:
         return told
-    shares = (f"{100 * (1 - problem.loss / 100) ** i:.9g}%" for i in range(problem.n_offers))
+    left = 100 - problem.loss
     return (
-        f"{told} Time costs: a deal pays both players only a share of their points, which depends "
-        f"on the number of the offer that is accepted. From the first offer to the last: "
-        f"{', '.join(shares)}."
+        f"{told} Time costs: on the first offer a deal pays both players their points in full; on "
+        f"each later offer it pays {left}% of what it would have paid on the offer before, so "
+        f"{left}% of the points on the second offer, and so on."
     )
 
 
