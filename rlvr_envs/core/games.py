@@ -58,7 +58,7 @@ class Game(Protocol[State]):
         """Return the state after a legal move or an outcome of chance."""
 
     def returns(self, state: State) -> tuple[float, ...]:
-        """Return what each seat gets at the end; two seats' sum is 0."""
+        """Return what each seat gets at the end; two seats' sum is 0 unless said otherwise."""
 
     def view(self, state: State, seat: int) -> str:
         """Return all that a seat may see, as text: equal texts are one information state."""

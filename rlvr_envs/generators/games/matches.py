@@ -133,7 +133,7 @@ def _stated(task_type: Any, game: Any, seat: int, habits: Any) -> tuple[Strategy
     return strategy, BestResponse(root, strategy, seat)
 
 
-class MatchTask(GameTask[MatchConfigT, MatchProblemT]):
+class StatedTask(GameTask[MatchConfigT, MatchProblemT]):
     """A match in which the prompt states how the opponent plays, and each decision is judged."""
 
     opponents = (STATED,)
@@ -141,15 +141,6 @@ class MatchTask(GameTask[MatchConfigT, MatchProblemT]):
     @abstractmethod
     def one_round(self, problem: MatchProblemT) -> Game[Any]:
         """Return the rules of a round."""
-
-    @abstractmethod
-    def habits(self, problem: MatchProblemT) -> Any:
-        """Return what fixes how the opponent plays: a value that can be hashed."""
-
-    @staticmethod
-    @abstractmethod
-    def odds(game: Any, habits: Any, node: Node) -> dict[str, float]:
-        """Return the probability of each move of the opponent where it is to move."""
 
     def drawn_seat(self, rng: Rng) -> int:
         """Return the agent's seat."""
@@ -171,6 +162,19 @@ class MatchTask(GameTask[MatchConfigT, MatchProblemT]):
 
     def first_view(self, problem: MatchProblemT) -> str:
         return problem.shown
+
+
+class MatchTask(StatedTask[MatchConfigT, MatchProblemT]):
+    """A match of two-player zero-sum games whose whole tree is walked."""
+
+    @abstractmethod
+    def habits(self, problem: MatchProblemT) -> Any:
+        """Return what fixes how the opponent plays: a value that can be hashed."""
+
+    @staticmethod
+    @abstractmethod
+    def odds(game: Any, habits: Any, node: Node) -> dict[str, float]:
+        """Return the probability of each move of the opponent where it is to move."""
 
     def move_values(self, problem: MatchProblemT, state: Rounds) -> Mapping[str, float | Fraction]:
         view = self.one_round(problem).view(state.inner, problem.seat)
