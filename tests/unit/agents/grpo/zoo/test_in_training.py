@@ -65,7 +65,9 @@ def small(name, tmp_path, **settings):
 
 # Those with wrappers are trained by the wrappers' own tests: they want tasks of their kind. Masks of
 # turns leave out all that an untrained model says here; `guided/test_turn_masks` trains with them.
-PLAIN = [each.name for each in recipes() if not {"wrappers", "leave_out"} & each.settings.keys()]
+# Self-play takes games: `test_self_play` trains by it.
+ELSEWHERE = {"wrappers", "leave_out", "self_play"}
+PLAIN = [each.name for each in recipes() if not ELSEWHERE & each.settings.keys()]
 
 
 @pytest.mark.parametrize("name", PLAIN)
