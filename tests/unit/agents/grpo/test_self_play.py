@@ -403,17 +403,17 @@ def test_a_tiny_model_that_plays_itself_goes_on_exactly(name, tmp_path):
             tasks=("Nim-v0",),
             knobs=tuple(f"{key}={value}" for key, value in SMALL.items()),
             self_play=True,
-            warm_start=3,
-            warm_start_batch=16,
+            warm_start=1,
+            warm_start_batch=4,
             steps=3,
-            groups=3,
-            group_size=1 if name == "spiral" else 3,
+            groups=2,
+            group_size=1 if name == "spiral" else 2,
             max_tokens=12,
             context=700,
             learning_rate=1e-3,
             warmup=0,
-            evaluate_every=3,
-            evaluate_problems=4,
+            evaluate_every=4,
+            evaluate_problems=2,
             save_every=2,
             device="cpu",
             threads=1,
@@ -422,10 +422,10 @@ def test_a_tiny_model_that_plays_itself_goes_on_exactly(name, tmp_path):
         return train(config.replace(**more), quiet=True)
 
     whole = run("whole")
-    for piece in range(3):
+    for piece in range(2):
         parts = run("parts", stop_after=2, resume=piece > 0)
     states = [checkpoint.load_state(each) for each in (whole, parts)]
-    assert states[0]["step"] == states[1]["step"] == 6
+    assert states[0]["step"] == states[1]["step"] == 4
     assert states[0]["callbacks"] == states[1]["callbacks"]
     if name == "spiral":
         assert states[0]["callbacks"][0]["means"]
