@@ -440,6 +440,12 @@ def test_a_tiny_model_that_plays_itself_goes_on_exactly(name, tmp_path):
     ]
     assert rows[0] == rows[1]
     assert "held_out/score" in rows[0][-1]  # against the task's own opponent
+    # What the sampler kept of one seat's tokens is not used for the other's: it computes what the
+    # trainer does for each conversation alone.
+    apart = [row["mismatch/max"] for row in rows[0] if row.get("mismatch/max") is not None]
+    assert all(each < 1e-4 for each in apart)
+    if name == "spiral":
+        assert len(apart) == 3
 
 
 # What cannot work
