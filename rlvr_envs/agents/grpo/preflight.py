@@ -235,11 +235,8 @@ def _check_tasks(config: Config, problems: Problems, make_env: MakeEnv) -> None:
         env = make_env(task, level)
         asked = Proposal(task=task, difficulty=level)
         prompt, _ = pose(env, fresh(problems, asked, stream("preflight", task)))
-        posed = text_env(env).instance
-        if config.sampling.self_play and two_seats(posed.task, posed.problem) is None:
-            raise ConfigError(
-                f"self_play takes games for two, and {task} is none: docs/games.md lists them"
-            )
+        if config.sampling.self_play:
+            _check_seats(text_env(env).instance)
         _check_hints(config, env)
         # No tokenizer spends fewer tokens than one for 40 characters of English.
         if len(prompt) / 40 > context:
@@ -248,6 +245,13 @@ def _check_tasks(config: Config, problems: Problems, make_env: MakeEnv) -> None:
                 f"which no context of {context} tokens holds: raise context"
             )
         env.close()
+
+
+def _check_seats(posed: Instance) -> None:
+    if two_seats(posed.task, posed.problem) is None:
+        raise ConfigError(
+            f"self_play takes games for two, and {posed.spec.id} is none: docs/games.md lists them"
+        )
 
 
 def _check_hints(config: Config, env: gymnasium.Env[str, str]) -> None:
