@@ -19,7 +19,7 @@ from rlvr_envs.agents.grpo.config import Config
 from rlvr_envs.agents.grpo.presets import recipes, settings_of
 
 TASK = "Derivative-v0"
-NAMES = [each.name for each in recipes()]
+NAMES = [each.name for each in recipes() if not each.settings.get("self_play")]  # of games
 MEASURED = (
     "held-out score before and after GRPO by each preset, sampled and of the likeliest answer, all "
     "from the same SFT warm-up"

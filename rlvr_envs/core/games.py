@@ -21,6 +21,8 @@ from rlvr_envs.core.verdict import Verdict
 CHANCE, OVER = -1, -2  # what `Game.mover` returns where no seat is to move
 TURNS_AT_MOST = 1000  # messages of one episode; what games are registered with
 ILLEGAL_AT_MOST = 3  # messages without a legal move; the last one loses the game
+# What a seat is told to play for where both seats are trained: `GameTask.seat_rules` ends in it.
+AIM = "A win earns full marks, a draw half of them, and a loss nothing."
 _SAME = 1e-9  # values that differ by less are equal
 
 _BOXED = answer_format("boxed")
@@ -201,13 +203,40 @@ class GameTask(InteractiveTask[GameConfigT, GameProblemT]):
         return self.game(problem).view(self.state(problem), problem.seat)
 
     def prompt(self, problem: GameProblemT) -> str:
-        view = self.first_view(problem)
+        return self._prompt(problem, self.rules(problem), self.first_view(problem))
+
+    def seat_rules(self, problem: GameProblemT, seat: int) -> str:
+        """Return the rules in words for a seat whose opponent is not known, with the aim.
+
+        It is what `core.both_seats` tells each seat: nothing of how the other one plays, and
+        nothing that only the other one may see.
+        """
+        raise ConfigError(f"{type(self).__name__} has no rules for both seats: define seat_rules")
+
+    def seat_prompt(self, problem: GameProblemT, state: Any, seat: int) -> str:
+        """Return the first message to a seat whose opponent is not known."""
+        view = self.game(problem).view(state, seat)
+        return self._prompt(problem, self.seat_rules(problem, seat), view)
+
+    def _prompt(self, problem: GameProblemT, rules: str, view: str) -> str:
         return (
-            f"{self.rules(problem)}\n\n{view}\n\nIt is your move. In each message, give one move "
+            f"{rules}\n\n{view}\n\nIt is your move. In each message, give one move "
             f"in \\boxed{{}}: {self.move_help(problem)}. Then you see what happened up to your "
             f"next move. A message without a legal move changes nothing; the third one loses the "
             f"game."
         )
+
+    def moved(self, problem: GameProblemT, state: Any, message: str) -> tuple[str | None, bool]:
+        """Return a message's legal move, None without one, and whether it holds no move at all."""
+        found = _BOXED.extract(message).answer
+        if found is None:
+            return None, True
+        return self.read(found, self.game(problem).actions(state)), False
+
+    def refusal(self, problem: GameProblemT, view: str, void: bool) -> str:
+        """Return what is said to a message without a legal move; ``void`` if it holds none."""
+        told = "Your message contains no move" if void else "That is not a legal move"
+        return f"{told}. Give one legal move in \\boxed{{}}: {self.move_help(problem)}.\n\n{view}"
 
     def begin(self, problem: GameProblemT) -> "GameSession":
         return GameSession(self, problem)
@@ -269,11 +298,9 @@ class GameSession:
 
     def reply(self, action: str) -> Reply:
         """Make the move of a message, then those of chance and of the opponent."""
-        found = _BOXED.extract(action)
-        legal = self._game.actions(self.state)
-        move = None if found.answer is None else self._task.read(found.answer, legal)
+        move, void = self._task.moved(self._problem, self.state, action)
         if move is None:
-            return self._refused(found.answer is None)
+            return self._refused(void)
         if self._task.config.judge == "value":
             values = self._task.move_values(self._problem, self.state)
             self._regret += max(values.values()) - values[move]
@@ -288,10 +315,8 @@ class GameSession:
         if self._illegal >= ILLEGAL_AT_MOST:
             reason = f"{ILLEGAL_AT_MOST} messages without a legal move"
             return Reply("", Verdict.wrong(reason), void=void, out_of_turns=True)
-        told = "Your message contains no move" if void else "That is not a legal move"
-        form = self._task.move_help(self._problem)
         view = self._game.view(self.state, self._problem.seat)
-        return Reply(f"{told}. Give one legal move in \\boxed{{}}: {form}.\n\n{view}", void=void)
+        return Reply(self._task.refusal(self._problem, view, void), void=void)
 
     def _go_on(self, move: str) -> list[str]:
         """Make a move and go on to the agent's next one; return what the agent sees of it."""

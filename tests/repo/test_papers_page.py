@@ -92,7 +92,7 @@ def test_every_preset_of_the_zoo_has_a_row(known):
     ours = {"default", "reinforce"}
     elsewhere = {  # of papers that the list does not have
         *("grpo", "dr_grpo", "dapo", "rloo", "reinforce_plus_plus", "gspo", "cispo"),
-        *("soft_adaptive", "reinforce_plus_plus_baseline"),
+        *("soft_adaptive", "reinforce_plus_plus_baseline", "spiral"),
     }
     missing = {name for name in known if name.startswith("preset:")} - used
     assert missing <= {f"preset:{name}" for name in ours | elsewhere}

@@ -105,6 +105,9 @@ class Sampling(_Checked):
     it supports the model, else generate."""
     dynamic_sampling: bool = False
     """Sample groups until enough of them have rewards that differ (DAPO)."""
+    self_play: bool = False
+    """One model plays both seats of two-player games, each seat's turns being an episode of their
+    own. Evaluation is still against the tasks' opponents."""
     max_rounds: int = 8
     """Maximum rounds of dynamic sampling per step."""
     max_staleness: int = 0

@@ -1,6 +1,7 @@
 """What a step's episodes are worth: rewards side by side by group, handed to an estimator.
 
-N groups have G episodes at most. Tables are (N, G), (N, G, K) by turn or (N, G, T) by token, NaN
+N groups have G episodes at most; of a game whose seats are both trained, each seat is a group here.
+Tables are (N, G), (N, G, K) by turn or (N, G, T) by token, NaN
 where there is no such episode, turn or token, unless said.
 """
 
@@ -51,12 +52,12 @@ class Groups:
 
     @cached_property
     def place(self) -> Tensor:
-        """(B, 2), each episode's row and column."""
-        rows: dict[int, int] = {}
+        """(B, 2), each episode's row and column; a group's seats have rows of their own."""
+        rows: dict[tuple[int, int], int] = {}
         columns: dict[int, int] = {}
         place = []
         for episode in self.episodes:
-            row = rows.setdefault(episode.group, len(rows))
+            row = rows.setdefault((episode.group, episode.seat), len(rows))
             column = columns[row] = columns.get(row, -1) + 1
             place.append((row, column))
         return torch.tensor(place)

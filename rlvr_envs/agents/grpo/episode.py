@@ -5,7 +5,7 @@ and is never tokenised again, so what is trained on is exactly what was sampled.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -53,6 +53,8 @@ class Episode:
         target: the tokens of the oracle's full response, where the estimator asks for beliefs.
         beliefs: the mean log-probability of these tokens before the first action and after each.
         agents: which agent wrote each action, by the environment's ``info["agent"]`` before it.
+        seat: of the game, where one model plays both seats: each seat's turns are an episode of
+            their own, which is compared with those of the same seat only.
         weight: by what its loss is multiplied.
         left_out: whether it only counts in its group's statistics, and is not trained on.
         demonstrated: whether it was given instead of sampled; without a reward it takes no part in
@@ -78,6 +80,7 @@ class Episode:
     target: tuple[int, ...] = ()
     beliefs: list[float] = field(default_factory=list)
     agents: list[int] = field(default_factory=list)
+    seat: int = 0
     weight: float = 1.0
     left_out: bool = False
     demonstrated: bool = False
@@ -122,6 +125,10 @@ def episode_of(row: Mapping[str, Any]) -> Episode:
 class Group:
     """The episodes of one problem.
 
+    Where one model plays both seats of a game, it has the episodes of both: first of each game that
+    of the seat which moves first. What is asked of scores is then asked of this seat, since those
+    of both always have the same mean.
+
     Attributes:
         proposal: what was posed.
         episodes: at least one.
@@ -145,7 +152,8 @@ class Group:
     @property
     def scores(self) -> list[float]:
         """The verdicts' scores, without those of episodes that were not scored."""
-        return [each.score for each in self.episodes if not math.isnan(each.score)]
+        first = self.posed.seat
+        return [e.score for e in self.episodes if e.seat == first and not math.isnan(e.score)]
 
     @property
     def unaided(self) -> list[float]:
@@ -167,4 +175,10 @@ class Group:
     @property
     def informative(self) -> bool:
         """Whether there is something to learn: rewards that differ, or a demonstration."""
-        return len(set(self.rewards)) > 1 or any(each.demonstrated for each in self.episodes)
+        return differ(self.episodes) or any(each.demonstrated for each in self.episodes)
+
+
+def differ(episodes: Sequence[Episode]) -> bool:
+    """Whether the rewards of a group differ, each seat's among themselves."""
+    paid = {(each.seat, each.reward) for each in episodes if not math.isnan(each.reward)}
+    return len(paid) > len({seat for seat, _ in paid})

@@ -16,7 +16,7 @@ from rlvr_envs.agents.grpo.demonstration import texts
 from rlvr_envs.agents.grpo.learner import Learner, make_optimizer
 from rlvr_envs.agents.grpo.model import checkpoint, policy
 from rlvr_envs.agents.grpo.model.distributed import Workers
-from rlvr_envs.agents.grpo.parts import EnvMaker, MakeEnv
+from rlvr_envs.agents.grpo.parts import EnvMaker, MakeEnv, both_seats
 from rlvr_envs.agents.grpo.problems import Problems
 from rlvr_envs.agents.grpo.rollout import Rollout
 from rlvr_envs.agents.grpo.run import Callback, Run
@@ -148,7 +148,7 @@ def _finished(run: Run) -> str:
 def make_rollout(config: Config, make_env: MakeEnv, sampler: Sampler, chat: Chat) -> Rollout:
     """Return what plays episodes within a configuration's limits."""
     return Rollout(
-        make_env,
+        both_seats(make_env) if config.sampling.self_play else make_env,
         sampler,
         chat,
         max_tokens=config.sampling.max_tokens,

@@ -200,7 +200,7 @@ def weights_of(
     if part:
         known = {
             "lengths": torch.tensor([episodes[i].n_trained for i in part]).double(),
-            "groups": torch.tensor([episodes[i].group for i in part]),
+            "groups": torch.tensor([2 * episodes[i].group + episodes[i].seat for i in part]),
             "advantages": advantages[list(part), 0],
             "longest": config.sampling.max_tokens,
         }

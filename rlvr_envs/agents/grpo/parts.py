@@ -10,6 +10,7 @@ from rlvr_envs import wrappers
 from rlvr_envs.agents.grpo.plugins import parse_call
 from rlvr_envs.agents.grpo.problems import expand, has_levels
 from rlvr_envs.core import registry
+from rlvr_envs.core.both_seats import BothSeats
 from rlvr_envs.core.env import TextEnv
 from rlvr_envs.core.errors import ConfigError, did_you_mean
 
@@ -92,6 +93,15 @@ class EnvMaker:
             for key, memory in self._memories.items():
                 if key in state:
                     memory.load_state_dict(state[key])
+
+
+def both_seats(make_env: MakeEnv) -> MakeEnv:
+    """Return what makes environments in which the agent plays both seats."""
+
+    def make(task: str | None, difficulty: int | None) -> gymnasium.Env[str, str]:
+        return BothSeats(make_env(task, difficulty))
+
+    return make
 
 
 def _wrappers() -> list[str]:

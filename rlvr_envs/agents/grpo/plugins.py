@@ -243,7 +243,7 @@ estimator = Registry(
         *("tokens", "trained", "labels", "agents", "beliefs", "log_ratios", "mean_logps"),
         "info",
     ),
-    *("compares", "odd", "level", "scales"),
+    *("compares", "odd", "level", "scales", "needs"),
 )
 """Registers what gives advantages; what it may take: see `credit.Groups`.
 

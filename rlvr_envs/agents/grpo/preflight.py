@@ -13,12 +13,13 @@ from rlvr_envs.agents.grpo.config import Config, flat
 from rlvr_envs.agents.grpo.config_file import CONFIG
 from rlvr_envs.agents.grpo.credit import MOVING
 from rlvr_envs.agents.grpo.curriculum import make_curriculum
-from rlvr_envs.agents.grpo.demonstration import pose
+from rlvr_envs.agents.grpo.demonstration import pose, text_env
 from rlvr_envs.agents.grpo.parts import EnvMaker, MakeEnv
 from rlvr_envs.agents.grpo.problems import Cell, Problems
 from rlvr_envs.agents.grpo.sources import fresh, make_source
 from rlvr_envs.agents.grpo.trial import try_out
 from rlvr_envs.core import registry
+from rlvr_envs.core.both_seats import two_seats
 from rlvr_envs.core.errors import ConfigError, DependencyError, RlvrEnvsError
 from rlvr_envs.core.extras import hint, pip_install
 from rlvr_envs.core.instance import Instance
@@ -70,6 +71,7 @@ def check(config: Config) -> None:
     _check_numbers(config)
     _check_groups(config)
     _check_objective(config)
+    _check_self_play(config)
     try_out(config)
     _check_places(config)
     data = config.data
@@ -77,7 +79,13 @@ def check(config: Config) -> None:
     problems = Problems(data)
     _check_tasks(config, problems, maker)
     callbacks.made(config.callbacks)
-    _check_curriculum(make_curriculum(config, problems), config.data.curriculum)
+    curriculum = make_curriculum(config, problems)
+    _check_curriculum(curriculum, config.data.curriculum)
+    if config.sampling.self_play and hasattr(curriculum, "more"):
+        raise ConfigError(
+            f"the curriculum {config.data.curriculum} goes by the answers of a group, which "
+            "self_play has of two seats: take another curriculum"
+        )
     make_source(data.source, problems, config.seed)
     _check_model(config)
     _check_sampler(config)
@@ -176,6 +184,28 @@ def _check_objective(config: Config) -> None:
         )
 
 
+def _check_self_play(config: Config) -> None:
+    """See that what both seats of a game play with and learn by makes sense for both."""
+    needed = config.estimator.plugin.traits.get("needs")
+    if needed and needed not in [choice.name for choice in config.callbacks]:
+        raise ConfigError(
+            f"the estimator {config.estimator.name} takes what the callback {needed} notes: "
+            f'give callbacks="{needed}"'
+        )
+    if not config.sampling.self_play:
+        return
+    if config.data.wrappers:
+        raise ConfigError(
+            "self_play plays both seats of the games themselves, and wrappers are of one agent: "
+            f"leave out wrappers={', '.join(config.data.wrappers)}"
+        )
+    if config.estimator.wants("beliefs"):
+        raise ConfigError(
+            f"the estimator {config.estimator.name} asks for the oracle's solution, which "
+            "self_play has for one seat only"
+        )
+
+
 def _check_places(config: Config) -> None:
     out = config.output.out
     folder = Path(out)
@@ -210,6 +240,8 @@ def _check_tasks(config: Config, problems: Problems, make_env: MakeEnv) -> None:
         env = make_env(task, level)
         asked = Proposal(task=task, difficulty=level)
         prompt, _ = pose(env, fresh(problems, asked, stream("preflight", task)))
+        if config.sampling.self_play:
+            _check_seats(text_env(env).instance)
         _check_hints(config, env)
         # No tokenizer spends fewer tokens than one for 40 characters of English.
         if len(prompt) / 40 > context:
@@ -218,6 +250,13 @@ def _check_tasks(config: Config, problems: Problems, make_env: MakeEnv) -> None:
                 f"which no context of {context} tokens holds: raise context"
             )
         env.close()
+
+
+def _check_seats(posed: Instance) -> None:
+    if two_seats(posed.task, posed.problem) is None:
+        raise ConfigError(
+            f"self_play takes games for two, and {posed.spec.id} is none: docs/games.md lists them"
+        )
 
 
 def _check_hints(config: Config, env: gymnasium.Env[str, str]) -> None:

@@ -1,14 +1,17 @@
 """Plays groups of episodes: the environments of all groups and one sampler, turn by turn.
 
-An episode's tokens are only ever added to. What fails in an environment or on the way to a sampler
-makes an episode that was not scored, never a crash; what the user has to mend is raised.
+Where one model plays both seats of a game, each seat is a player with an episode of its own, and
+one of the two waits for the other. An episode's tokens are only ever added to. What fails in an
+environment or on the way to a sampler makes an episode that was not scored, never a crash; what the
+user has to mend is raised.
 """
 
+import copy
 from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 import gymnasium
@@ -92,14 +95,20 @@ class Rollout:
         players = self._cast(proposals, group_size)
         with ThreadPoolExecutor(self._threads) as pool:
             prompts = list(pool.map(lambda player: _attempt(self._begin, player), players))
-            self._open(players, prompts)
+            openings: dict[str, tuple[int, ...]] = {}  # a group's prompt is tokenised once
+            for player, prompt in zip(players, prompts, strict=True):
+                if isinstance(prompt, Exception):
+                    self._fault(player, prompt)
+                else:
+                    self._open(player, prompt, openings)
+            players = [each for player in players for each in player.table]
             turn = 0
-            while running := [player for player in players if not player.over]:
+            while running := [each for each in players if not (each.over or each.waiting)]:
                 completions = self._sample(running, draw_seed(stream("rollout", seed, turn)))
                 acted = []
                 for player, completion in zip(running, completions, strict=True):
                     if isinstance(completion, Exception):
-                        player.fail(completion)
+                        _fail(player, completion)
                     else:
                         player.take(completion, self._chat)
                         acted.append(player)
@@ -109,7 +118,8 @@ class Rollout:
                 turn += 1
         groups = [Group(proposal, []) for proposal in proposals]
         for player in players:
-            groups[player.episode.group].episodes.append(player.episode)
+            if player.episode.segments or not player.waiting:  # else it never had a turn
+                groups[player.episode.group].episodes.append(player.episode)
         return groups
 
     def close(self) -> None:
@@ -148,6 +158,8 @@ class Rollout:
         episode.task = info.get("task", episode.task)
         episode.difficulty = info.get("difficulty", episode.difficulty)
         player.agent = int(info.get("agent", 0))
+        if info.get("seats"):
+            player.seat_the_other()
         if info.get("hint"):
             episode.bare_prompt = info["bare_prompt"]
             episode.hint_opening = info["hint_opening"]
@@ -158,21 +170,16 @@ class Rollout:
             episode.target = self._chat.action(said)
         return prompt
 
-    def _open(self, players: Sequence["_Player"], prompts: Sequence[str | Exception]) -> None:
-        openings: dict[str, tuple[int, ...]] = {}  # a group's prompt is tokenised once
-        for player, prompt in zip(players, prompts, strict=True):
-            if isinstance(prompt, Exception):
-                self._fault(player, prompt)
-                continue
-            if prompt not in openings:
-                openings[prompt] = self._chat.opening(prompt)
-            tokens = openings[prompt]
-            if len(tokens) >= self._context:
-                raise ConfigError(
-                    f"a prompt of {player.episode.task} has {len(tokens)} tokens, which leaves no "
-                    f"room in a context of {self._context}: raise `context` or lower the difficulty"
-                )
-            player.observe(tokens, prompt)
+    def _open(self, player: "_Player", prompt: str, openings: dict[str, tuple[int, ...]]) -> None:
+        if prompt not in openings:
+            openings[prompt] = self._chat.opening(prompt)
+        tokens = openings[prompt]
+        if len(tokens) >= self._context:
+            raise ConfigError(
+                f"a prompt of {player.episode.task} has {len(tokens)} tokens, which leaves no "
+                f"room in a context of {self._context}: raise `context` or lower the difficulty"
+            )
+        player.observe(tokens, prompt)
 
     def _sample(
         self, running: Sequence["_Player"], seed: int
@@ -198,9 +205,13 @@ class Rollout:
         if info.get("void_turn"):
             player.episode.info["void_turn"] = 1.0
         if terminated or truncated:
-            player.end(info)
+            for each in player.table:
+                each.end(info, truncated)
             return
-        player.agent = int(info.get("agent", 0))
+        player = player.hand_over(int(info.get("agent", 0)))
+        if not player.tokens:
+            self._open(player, text, {})
+            return
         tokens = self._chat.observation(text, finished=player.has_end)
         if len(player.tokens) + len(tokens) < self._context:
             player.observe(tokens, text)
@@ -213,23 +224,54 @@ class Rollout:
         if env is not None:
             with suppress(Exception):
                 env.close()
-        player.fail(error)
+        _fail(player, error)
+
+
+def _fail(player: "_Player", error: Exception) -> None:
+    for each in player.table:
+        each.fail(error)
 
 
 @dataclass(slots=True)
 class _Player:
-    """A running episode."""
+    """A running episode; of a game whose seats are both played, that of one seat."""
 
     episode: Episode
     key: Key
     proposal: Proposal
     max_tokens: int
     env: Any = None  # an environment of Gymnasium, once there is one
-    agent: int = 0  # who is to act next, where an environment says so
+    agent: int = 0  # who is to act next, where an environment says so; of two seats, which it is
+    other: "_Player | None" = None  # who has the other seat
+    waiting: bool = False  # for the other seat
     tokens: list[int] = field(default_factory=list)  # of all segments
     finished: bool = False  # of the last action
     has_end: bool = False  # whether the last action has its end token
     over: bool = False
+
+    @property
+    def table(self) -> list["_Player"]:
+        """It, and who has the other seat if anybody has."""
+        return [self] if self.other is None else [self, self.other]
+
+    def seat_the_other(self) -> None:
+        """Let another player have the other seat of the game that is about to begin."""
+        episode = copy.deepcopy(self.episode)
+        self.other = replace(self, episode=episode, agent=1 - self.agent, tokens=[], waiting=True)
+        self.other.other = self
+        for each in self.table:
+            each.episode.seat = each.agent
+            each.episode.info["seat"] = float(each.agent)
+
+    def hand_over(self, agent: int) -> "_Player":
+        """Return whose turn it is; of two seats, the other one waits from now on."""
+        if self.other is None:
+            self.agent = agent
+            return self
+        turn = self if agent == self.agent else self.other
+        for each in self.table:
+            each.waiting = each is not turn
+        return turn
 
     def observe(self, tokens: tuple[int, ...], text: str) -> None:
         self.tokens += tokens
@@ -251,9 +293,16 @@ class _Player:
         step: Step = self.env.step(self.episode.texts[-1])
         return step
 
-    def end(self, info: dict[str, Any]) -> None:
+    def end(self, info: dict[str, Any], truncated: bool) -> None:
         """Take down the verdict, and what a wrapper says of the reward."""
         episode, verdict = self.episode, info["verdict"]
+        over_turn = info.get("out_of_turns", False)
+        if self.other is not None:
+            verdict = info["verdicts"][self.agent]
+            if self.waiting:  # the reward of the step was the other's
+                over_turn = truncated
+                if episode.turn_rewards:
+                    episode.turn_rewards[-1] += float(verdict.score)
         if info["scored"]:
             episode.reward, episode.score = sum(episode.turn_rewards), float(verdict.score)
         episode.finished, episode.status = self.finished, str(verdict.status)
@@ -262,7 +311,7 @@ class _Player:
         episode.info |= {**verdict.parts, **{f"reward/{name}": shares[name] for name in shares}}
         attempts = info.get("attempt_scores", ())
         episode.info |= {f"attempt/{k}": float(score) for k, score in enumerate(attempts)}
-        episode.info["over_turn"] = float(info.get("out_of_turns", False))
+        episode.info["over_turn"] = float(over_turn)
         self.over = True
 
     def overflow(self) -> None:
@@ -271,6 +320,10 @@ class _Player:
         self.episode.status = CONTEXT
         self.episode.texts.append("[context: 0] the context is full")
         self.over = True
+        if self.other is not None:  # nobody knows how the game would have ended for it
+            self.other.episode.status = CONTEXT
+            self.other.episode.texts.append(f"[{CONTEXT}] the other seat's context is full")
+            self.other.over = True
 
     def fail(self, error: Exception) -> None:
         """End an episode of which nothing can be said."""

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from rlvr_envs.core.games import TURNS_AT_MOST, Game, read_move
+from rlvr_envs.core.games import AIM, TURNS_AT_MOST, Game, read_move
 from rlvr_envs.core.knobs import knob
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer
@@ -139,12 +139,13 @@ class LiarsDiceTask(MatchTask[LiarsDiceConfig, LiarsDiceProblem]):
             odds[honest[0]] += rest * (1 - habits[-1] / 100)
         return odds
 
-    def rules(self, problem: LiarsDiceProblem) -> str:
-        faces, bluffs = problem.n_faces, problem.bluffs
-        bids = bids_of(problem.n_dice + problem.n_dice_opponent, faces)
+    def _bidding_rules(self, problem: LiarsDiceProblem, mine: int, other: int) -> str:
+        """Return the rules for a seat with ``mine`` dice."""
+        faces = problem.n_faces
+        bids = bids_of(mine + other, faces)
         return (
-            f"This is Liar's dice for two. At the start of a game you roll {_dice(problem.n_dice)} "
-            f"and the opponent rolls {_dice(problem.n_dice_opponent)}; each die has the faces 1 to "
+            f"This is Liar's dice for two. At the start of a game you roll {_dice(mine)} "
+            f"and the opponent rolls {_dice(other)}; each die has the faces 1 to "
             f"{faces}, all equally likely, and each player sees only its own dice. A bid names a "
             "number of dice and a face, and claims that at least so many of all dice show this "
             "face. Player 1 bids first. Then the players take turns: each makes a higher bid or "
@@ -152,6 +153,20 @@ class LiarsDiceTask(MatchTask[LiarsDiceConfig, LiarsDiceProblem]):
             f"its face is larger, so the bids in ascending order are {', '.join(bids)}. After a "
             "call of liar the dice are shown: if the last bid is true, the player who made it "
             "wins 1 point from the other, otherwise it loses 1 point.\n"
+        )
+
+    def seat_rules(self, problem: LiarsDiceProblem, seat: int) -> str:
+        dice = self.one_round(problem).n_dice
+        return (
+            f"{self._bidding_rules(problem, dice[seat], dice[1 - seat])}"
+            f"You are player {seat + 1} in each of {problem.n_rounds} games; all dice are rolled "
+            f"anew for each. Who has won more points in all games together wins. {AIM}"
+        )
+
+    def rules(self, problem: LiarsDiceProblem) -> str:
+        bluffs = problem.bluffs
+        return (
+            f"{self._bidding_rules(problem, problem.n_dice, problem.n_dice_opponent)}"
             f"You are player {problem.seat + 1} in each of {problem.n_rounds} games; all dice are "
             "rolled anew for each. The opponent decides by chance, and by this rule:\n"
             "- To answer a bid, it counts how many dice beyond its own the bid needs. If it needs "

@@ -6,6 +6,7 @@ from functools import cache, lru_cache
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.games import (
+    AIM,
     OVER,
     TURNS_AT_MOST,
     GameConfig,
@@ -150,6 +151,15 @@ class NimTask(ValuedTask[NimConfig, NimProblem]):
         return math.prod(_positions(size, problem.splits) for size in problem.sizes)
 
     def rules(self, problem: NimProblem) -> str:
+        return (
+            f"{self._heap_rules(problem)} You move first, and you can force a win, against any "
+            "play. Only a win earns full marks."
+        )
+
+    def seat_rules(self, problem: NimProblem, seat: int) -> str:
+        return f"{self._heap_rules(problem)} {AIM}"
+
+    def _heap_rules(self, problem: NimProblem) -> str:
         takes = "any number of counters, at least 1"
         if problem.takes:
             takes = f"exactly {listing([str(n) for n in problem.takes]).replace(' and ', ' or ')}"
@@ -165,10 +175,7 @@ class NimTask(ValuedTask[NimConfig, NimProblem]):
             if problem.misere
             else "A player who cannot move loses."
         )
-        return (
-            f"Two players take turns. A move takes {takes} from one heap.{splits} {ends} You move "
-            "first, and you can force a win, against any play. Only a win earns full marks."
-        )
+        return f"Two players take turns. A move takes {takes} from one heap.{splits} {ends}"
 
     def move_help(self, problem: NimProblem) -> str:
         split = r", or \boxed{h: n m} to divide it into heaps of n and m" if problem.splits else ""

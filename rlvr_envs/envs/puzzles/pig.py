@@ -5,7 +5,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from rlvr_envs.core.games import TURNS_AT_MOST, Game, GameConfig, GameProblem, GameTask, Mover
+from rlvr_envs.core.games import (
+    AIM,
+    TURNS_AT_MOST,
+    Game,
+    GameConfig,
+    GameProblem,
+    GameTask,
+    Mover,
+)
 from rlvr_envs.core.knobs import knob
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer
@@ -133,9 +141,8 @@ class PigTask(GameTask[PigConfig, PigProblem]):
         starts = tuple(_state(position, problem.seat) for position in problem.positions)
         return Match(game, len(starts), starts)
 
-    def rules(self, problem: PigProblem) -> str:
+    def _race_rules(self, problem: PigProblem) -> str:
         bad = "a 1" if problem.n_bad == 1 else f"a number from 1 to {problem.n_bad}"
-        starts = "; ".join(f"{own}, {other}, {turn}" for own, other, turn in problem.positions)
         return (
             f"Pig is a race to {problem.target} points for two players, who take turns. In a turn "
             "the player rolls a die or holds. After a roll the player decides again, unless "
@@ -143,12 +150,32 @@ class PigTask(GameTask[PigConfig, PigProblem]):
             "other number is added to the points of the turn. To hold is to add the points of the "
             "turn to the score and to end the turn. A player whose score is then at least "
             f"{problem.target} wins at once. The die has the faces 1 to {problem.n_faces}, all "
-            f"equally likely. You play {len(problem.positions)} games, each from a position in "
+            "equally likely. "
+        )
+
+    def rules(self, problem: PigProblem) -> str:
+        starts = "; ".join(f"{own}, {other}, {turn}" for own, other, turn in problem.positions)
+        return (
+            f"{self._race_rules(problem)}"
+            f"You play {len(problem.positions)} games, each from a position in "
             "your turn. These are the positions, each as your score, the opponent's score and the "
             f"points of your turn so far: {starts}. The opponent always decides so as to win with "
             "the greatest chance. What "
             "counts is not luck: you earn full marks if every decision of yours gives the greatest "
             "chance of winning the game, and nothing otherwise."
+        )
+
+    def seat_rules(self, problem: PigProblem, seat: int) -> str:
+        whose = "your turn" if seat == problem.seat else "the opponent's turn"
+        order = 1 if seat == problem.seat else -1
+        starts = "; ".join(
+            f"{', '.join(map(str, scores[::order]))}, {turn}" for *scores, turn in problem.positions
+        )
+        return (
+            f"{self._race_rules(problem)}"
+            f"You play {len(problem.positions)} games, each from a position in {whose}. These are "
+            "the positions, each as your score, the opponent's score and the points of the turn so "
+            f"far: {starts}. Who wins more games wins. {AIM}"
         )
 
     def move_help(self, problem: PigProblem) -> str:

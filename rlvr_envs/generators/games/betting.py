@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from rlvr_envs.core.errors import ConfigError
-from rlvr_envs.core.games import Game
+from rlvr_envs.core.games import AIM, Game
 from rlvr_envs.core.knobs import knob
 from rlvr_envs.core.seeding import Rng, integer
 from rlvr_envs.generators.games.cards import CALL, FOLD, RAISE, Poker
@@ -124,18 +124,23 @@ class PokerTask(MatchTask[PokerConfigT, PokerProblem]):
         odds[CALL] = 1 - sum(p for move, p in odds.items() if move != CALL)
         return odds
 
-    def rules(self, problem: PokerProblem) -> str:
+    def _betting_rules(self, problem: PokerProblem) -> str:
         more = f"at most {problem.n_raises} raises" if problem.n_raises > 1 else "at most one raise"
-        rows = "\n".join(
-            self._row_in_words(problem, name, habit)
-            for name, habit in zip(self.hands(problem.ranks), problem.table, strict=True)
-        )
         return (
             f"{self.deal_rules(problem)}\nIn a round of betting the players act in turn, player 1 "
             "first. To call is to pay as much as the opponent has paid in all, which may be "
             f"nothing more. To raise is to call and pay the size of a raise on top; a round has "
             f"{more}. A player who must answer a raise may also fold, which gives the pot to the "
             "opponent. A round ends when both players have acted and the last move is a call.\n"
+        )
+
+    def rules(self, problem: PokerProblem) -> str:
+        rows = "\n".join(
+            self._row_in_words(problem, name, habit)
+            for name, habit in zip(self.hands(problem.ranks), problem.table, strict=True)
+        )
+        return (
+            f"{self._betting_rules(problem)}"
             f"You are player {problem.seat + 1} in each of {problem.n_rounds} games; the cards are "
             "shuffled before each. The opponent decides by chance, and looks only at its own hand "
             "and at whether it must answer a raise:\n"
@@ -144,6 +149,13 @@ class PokerTask(MatchTask[PokerConfigT, PokerProblem]):
             "counts is not luck: you earn full marks if every move of yours is a best one, and "
             "nothing otherwise. A best move is one that gets the most chips on average, given your "
             "hand and all moves of the game so far, if you make best moves afterwards too."
+        )
+
+    def seat_rules(self, problem: PokerProblem, seat: int) -> str:
+        return (
+            f"{self._betting_rules(problem)}"
+            f"You are player {seat + 1} in each of {problem.n_rounds} games; the cards are "
+            f"shuffled before each. Who has won more chips in all games together wins. {AIM}"
         )
 
     def _row_in_words(self, problem: PokerProblem, name: str, habit: Habit) -> str:

@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.games import (
+    AIM,
     OVER,
     GameConfig,
     GameConfigT,
@@ -149,6 +150,10 @@ class BoardTask(ValuedTask[BoardConfigT, BoardProblemT]):
             f"{self.board_rules(problem)} You play {mine}, the opponent plays {other}. In the "
             "position below you can force a win, against any play. Only a win earns full marks."
         )
+
+    def seat_rules(self, problem: BoardProblemT, seat: int) -> str:
+        mine, other = MARKS[seat], MARKS[1 - seat]
+        return f"{self.board_rules(problem)} You play {mine}, the opponent plays {other}. {AIM}"
 
     @abstractmethod
     def board_rules(self, problem: BoardProblemT) -> str:

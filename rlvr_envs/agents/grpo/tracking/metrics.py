@@ -16,7 +16,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any, BinaryIO
 
-from rlvr_envs.agents.grpo.episode import Episode, Group
+from rlvr_envs.agents.grpo.episode import Episode, Group, differ
 from rlvr_envs.agents.grpo.tracking import reporters
 from rlvr_envs.agents.grpo.tracking.reporters import Reporter
 from rlvr_envs.core.errors import ConfigError, did_you_mean_path
@@ -47,8 +47,9 @@ def summarise(groups: Sequence[Group]) -> dict[str, float]:
         all sampled tokens, which in expectation is the entropy of the distributions that they were
         drawn from, in nats; the shares of episodes that are truncated and unscored; zero_variance,
         the share of groups whose rewards do not differ, and groups/solved, /failed, /equal and
-        /unscored, the shares that it is made of, see `why_equal`; and solve/<task>/<difficulty>,
-        the share of full marks.
+        /unscored, the shares that it is made of, see `why_equal`; solve/<task>/<difficulty>,
+        the share of full marks; and, where both seats of games are played, score/first and
+        score/second, the mean scores of the seat that moves first and of the other.
     """
     episodes = [e for group in groups for e in sampled_of(group)]
     scored = [e for e in episodes if not math.isnan(e.reward)]
@@ -75,7 +76,21 @@ def summarise(groups: Sequence[Group]) -> dict[str, float]:
         "zero_variance": _mean(why is not None for why in found),
         **{f"groups/{why}": _mean(each == why for each in found) for why in WHY_EQUAL},
         **{f"solve/{where}": _mean(marks) for where, marks in sorted(solved.items())},
+        **_by_seat(groups),
     }
+
+
+def _by_seat(groups: Sequence[Group]) -> dict[str, float]:
+    """Return the mean scores of who moves first and of who moves second, nothing without two."""
+    found: dict[str, list[float]] = {"score/first": [], "score/second": []}
+    for group in groups:
+        for episode in sampled_of(group):
+            if not math.isnan(episode.score):
+                place = "first" if episode.seat == group.posed.seat else "second"
+                found[f"score/{place}"].append(episode.score)
+    if not found["score/second"]:
+        return {}
+    return {name: _mean(scores) for name, scores in found.items()}
 
 
 def sampled_of(group: Group) -> list[Episode]:
@@ -90,7 +105,7 @@ def why_equal(group: Group) -> str | None:
     where all scores are 0, and else "equal".
     """
     scored = [each for each in sampled_of(group) if not math.isnan(each.reward)]
-    if len({each.reward for each in scored}) > 1:
+    if differ(scored):
         return None
     if not scored:
         return "unscored"

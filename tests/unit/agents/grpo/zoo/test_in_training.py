@@ -65,11 +65,10 @@ def small(name, tmp_path, **settings):
 
 # Those with wrappers are trained by the wrappers' own tests: they want tasks of their kind. Masks of
 # turns leave out all that an untrained model says here; `guided/test_turn_masks` trains with them.
-# SASR begins with supervised steps, in `test_callbacks_in_training`.
+# SASR begins with supervised steps, in `test_callbacks_in_training`; self-play takes games.
+ELSEWHERE = {"wrappers", "leave_out", "self_play"}
 PLAIN = [
-    each.name
-    for each in recipes()
-    if not {"wrappers", "leave_out"} & each.settings.keys() and each.name != "sasr"
+    each.name for each in recipes() if not ELSEWHERE & each.settings.keys() and each.name != "sasr"
 ]
 
 
