@@ -69,7 +69,8 @@ class SharedSession:
             outcome = drawn(self._rng, self._game, self._state)
             self._state = self._game.after(self._state, outcome)
         if mover == OVER:
-            first, second = map(_verdict, self._game.returns(self._state))
+            got = self._game.returns(self._state)
+            first, second = (self._task.seat_verdict(self._problem, each) for each in got)
             self.verdicts = first, second
             return Reply("", self.verdicts[self.seat])
         self.seat = mover
@@ -88,22 +89,14 @@ class SharedSession:
         return Reply("", lost, void=void, out_of_turns=True)
 
 
-def _verdict(outcome: float) -> Verdict:
-    """Return a seat's verdict on what it got: two seats' scores sum to 1."""
-    if outcome > 0:
-        return Verdict.correct("won", outcome=float(outcome))
-    if outcome < 0:
-        return Verdict.wrong("lost", outcome=float(outcome))
-    return Verdict.graded(0.5, "drawn", outcome=0.0)
-
-
 class BothSeats(gymnasium.Wrapper[str, str, str, str]):
     """Has the agent make the moves of both seats of a game task.
 
-    The scores are 1 for a win, 0.5 for a draw and 0 for a loss, by the sign of what the game's
-    rules give the seat, which is ``parts["outcome"]`` of its verdict. The third message of a seat
-    without a legal move loses the game for it. The task's own `opponent`, `judge` and the words of
-    its prompt about them take no part.
+    The scores are those of `GameTask.seat_verdict`: 1 for a win, 0.5 for a draw and 0 for a loss,
+    by the sign of what the game's rules give the seat, which is ``parts["outcome"]`` of its
+    verdict; in a negotiation, where both may gain, the share of the points. The third message of a
+    seat without a legal move loses the game for it. The task's own `opponent`, `judge` and the
+    words of its prompt about them take no part.
 
     ``info["agent"]`` is the seat to move and ``info["seats"]`` is 2. At the end, the reward and
     ``info["verdict"]`` are those of the seat that moved last, and ``info["verdicts"]`` has one for

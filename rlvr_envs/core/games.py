@@ -213,6 +213,14 @@ class GameTask(InteractiveTask[GameConfigT, GameProblemT]):
         """
         raise ConfigError(f"{type(self).__name__} has no rules for both seats: define seat_rules")
 
+    def seat_verdict(self, problem: GameProblemT, outcome: float) -> Verdict:
+        """Return a seat's verdict on what the rules give it: two seats' scores sum to 1."""
+        if outcome > 0:
+            return Verdict.correct("won", outcome=float(outcome))
+        if outcome < 0:
+            return Verdict.wrong("lost", outcome=float(outcome))
+        return Verdict.graded(0.5, "drawn", outcome=0.0)
+
     def seat_prompt(self, problem: GameProblemT, state: Any, seat: int) -> str:
         """Return the first message to a seat whose opponent is not known."""
         view = self.game(problem).view(state, seat)

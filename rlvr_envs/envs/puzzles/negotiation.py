@@ -11,6 +11,7 @@ from rlvr_envs.core.games import OVER, TURNS_AT_MOST, Mover
 from rlvr_envs.core.knobs import knob
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer
+from rlvr_envs.core.verdict import Verdict
 from rlvr_envs.generators.games.bargaining import (
     ACCEPT,
     LETTERS,
@@ -291,6 +292,27 @@ class NegotiationTask(StatedTask[NegotiationConfig, NegotiationProblem]):
         return best.nodes * problem.n_rounds / len(problem.own)
 
     def rules(self, problem: NegotiationProblem) -> str:
+        return (
+            f"{self._bargaining_rules(problem, problem.seat)} {self._opponent(problem)}\n"
+            "What counts is not luck: you earn full marks if every move of yours is a best one, "
+            "and nothing otherwise. A best move is one that gets you the most points on average, "
+            "given your values and all moves of the game so far, if you make best moves afterwards "
+            "too."
+        )
+
+    def seat_rules(self, problem: NegotiationProblem, seat: int) -> str:
+        """Return the rules in words, with the aim; the game is not one of winning and losing."""
+        return (
+            f"{self._bargaining_rules(problem, seat)} The other player does not know your values, "
+            "and you do not know those of the other player. You earn the share that you get of all "
+            "points that there are for you, whatever the other player gets."
+        )
+
+    def seat_verdict(self, problem: NegotiationProblem, outcome: float) -> Verdict:
+        total = problem.n_rounds * worth(problem.counts, problem.own[0])
+        return Verdict.graded(outcome / total, f"it got {outcome:g} of {total}", outcome=outcome)
+
+    def _bargaining_rules(self, problem: NegotiationProblem, seat: int) -> str:
         total = worth(problem.counts, problem.own[0])
         if problem.n_rounds == 1:
             games = "You play one game."
@@ -303,11 +325,7 @@ class NegotiationTask(StatedTask[NegotiationConfig, NegotiationProblem]):
             f"Two players negotiate how to divide {items(problem.kinds, problem.counts)}. Each "
             "player has its own value for one item of each kind, and gets the sum over the items "
             f"that it keeps. All items together are worth {total} points to either player.\n"
-            f"{_turns(problem)}\n{games} {self._opponent(problem)}\n"
-            "What counts is not luck: you earn full marks if every move of yours is a best one, "
-            "and nothing otherwise. A best move is one that gets you the most points on average, "
-            "given your values and all moves of the game so far, if you make best moves afterwards "
-            "too."
+            f"{_turns(problem, seat)}\n{games}"
         )
 
     def _opponent(self, problem: NegotiationProblem) -> str:
@@ -380,14 +398,14 @@ class NegotiationTask(StatedTask[NegotiationConfig, NegotiationProblem]):
         return max(values, key=lambda move: values[move])
 
 
-def _turns(problem: NegotiationProblem) -> str:
+def _turns(problem: NegotiationProblem, seat: int) -> str:
     """Return in words who makes offers, and what a deal pays."""
-    if problem.n_offers == 1:
+    if problem.n_offers == 1 and seat == 0:
         return (
             "You make the only offer: it says what you would keep, and all else is for the "
             "opponent, who accepts or refuses it. If it refuses, both get 0."
         )
-    first = "You make" if problem.seat == 0 else "The opponent makes"
+    first = "You make" if seat == 0 else "The opponent makes"
     told = (
         f"{first} the first offer. An offer says what its maker would keep; all else is for the "
         "other player, who accepts it, which ends the game with this deal, or makes the next "

@@ -160,7 +160,7 @@ class NimTask(ValuedTask[NimConfig, NimProblem]):
         return f"{self._heap_rules(problem)} {AIM}"
 
     def _heap_rules(self, problem: NimProblem) -> str:
-        takes = "any number of counters, at least 1"
+        takes = "any number of counters, at least 1,"
         if problem.takes:
             takes = f"exactly {listing([str(n) for n in problem.takes]).replace(' and ', ' or ')}"
             takes += " counters"
@@ -168,7 +168,7 @@ class NimTask(ValuedTask[NimConfig, NimProblem]):
         if problem.splits:
             splits = (
                 " If at least 2 counters of that heap are left, the player may then also divide "
-                "them into two heaps."
+                "them into two heaps of any sizes, with at least 1 counter in each."
             )
         ends = (
             "The player who takes the last counter loses."

@@ -128,10 +128,11 @@ class PokerTask(MatchTask[PokerConfigT, PokerProblem]):
         more = f"at most {problem.n_raises} raises" if problem.n_raises > 1 else "at most one raise"
         return (
             f"{self.deal_rules(problem)}\nIn a round of betting the players act in turn, player 1 "
-            "first. To call is to pay as much as the opponent has paid in all, which may be "
-            f"nothing more. To raise is to call and pay the size of a raise on top; a round has "
-            f"{more}. A player who must answer a raise may also fold, which gives the pot to the "
-            "opponent. A round ends when both players have acted and the last move is a call.\n"
+            "first. To call is to pay as much as the opponent has paid in all, so nothing more "
+            "where there is no raise to answer (some say: to check). To raise is to call and pay "
+            f"the size of a raise on top; a round has {more}. A player who must answer a raise may "
+            "also fold, which gives the pot to the opponent. A round ends when both players have "
+            "acted and the last move is a call.\n"
         )
 
     def rules(self, problem: PokerProblem) -> str:
@@ -145,10 +146,12 @@ class PokerTask(MatchTask[PokerConfigT, PokerProblem]):
             "shuffled before each. The opponent decides by chance, and looks only at its own hand "
             "and at whether it must answer a raise:\n"
             f"{rows}\n"
-            "Otherwise it calls; where no more raise is allowed, it calls instead of raising. What "
+            "These are shares of all cases; in the others it calls, and so it does instead of "
+            "raising where no more raise is allowed. What "
             "counts is not luck: you earn full marks if every move of yours is a best one, and "
-            "nothing otherwise. A best move is one that gets the most chips on average, given your "
-            "hand and all moves of the game so far, if you make best moves afterwards too."
+            "nothing otherwise. A best move is one that gets the most chips on average, given all "
+            "cards that you see and all moves of the game so far, if you make best moves "
+            "afterwards too."
         )
 
     def seat_rules(self, problem: PokerProblem, seat: int) -> str:

@@ -46,9 +46,13 @@ def test_both_seats_play_to_the_end_and_share_one_point(task):
         told, moves = played(game, stream("test", task, seed))
         assert [seat for seat, _ in told] == [seat for seat, _ in moves]
         first, second = game.verdicts
+        outcome = first.parts["outcome"]
+        if task == "rlvr/Negotiation-v0":  # both may gain, up to all the points that there are
+            assert 0 <= first.score <= 1
+            assert first.score * 10 * problem.n_rounds == pytest.approx(outcome)
+            continue
         assert first.score + second.score == 1
         assert first.parts["outcome"] == -second.parts["outcome"]
-        outcome = first.parts["outcome"]
         assert first.score == (1.0 if outcome > 0 else 0.0 if outcome < 0 else 0.5)
         # The moves lead to the same end under the rules themselves.
         state, rest = rules.state(problem), list(moves)
@@ -60,7 +64,13 @@ def test_both_seats_play_to_the_end_and_share_one_point(task):
 
 
 def problem_has_chance(task):
-    return task.split("/")[1] in ("KuhnPoker-v0", "LeducPoker-v0", "LiarsDice-v0", "Pig-v0")
+    return task.split("/")[1] in (
+        "KuhnPoker-v0",
+        "LeducPoker-v0",
+        "LiarsDice-v0",
+        "Negotiation-v0",
+        "Pig-v0",
+    )
 
 
 @pytest.mark.parametrize("task", FOR_TWO)
@@ -88,7 +98,9 @@ def test_prompts_say_nothing_of_how_the_other_seat_plays(task):
     game, rules, problem = session(task, 5)
     for seat in (0, 1):
         prompt = rules.seat_prompt(problem, game._state, seat)
-        assert "A win earns full marks, a draw half of them, and a loss nothing." in prompt
+        shares = "You earn the share that you get of all points that there are for you"
+        won = "A win earns full marks, a draw half of them, and a loss nothing."
+        assert (shares if task == "rlvr/Negotiation-v0" else won) in prompt
         for word in ("%", "force a win", "best one", "perfect", "by chance", "greatest chance"):
             assert word not in prompt
     assert rules.seat_rules(problem, problem.seat) != rules.rules(problem)
