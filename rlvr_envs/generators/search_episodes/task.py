@@ -175,7 +175,7 @@ class SearchProblem:
     plan: tuple[Hop, ...] = hidden()
 
     def browser(self, forms: str = PLAIN, prose: str = PLAIN) -> Browser:
-        """Return the tools of a new episode, over pages in some prose with numbers in some forms."""
+        """Return the tools of a new episode, over pages with these forms of numbers and prose."""
         pages = site(self.world, self.world_seed, forms, prose)
         return Browser(pages, self.limits, self.world_seed, whole=self.syntax == SEARCH_R1)
 

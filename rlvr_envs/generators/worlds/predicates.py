@@ -304,7 +304,11 @@ OWNED = {
     "employer": ("{p} employer was {o}", "{p} wages came from {o}"),
     "born": ("{p} life began in {o}", "{p} birth fell in {o}"),
     "member": ("{p} name stood on the roll of {o}", "{p} subscription went to {o}"),
-    "attended": ("{p} name was on the list of participants of {o}",),
+    "attended": (
+        "{p} name was on the list of participants of {o}",
+        "{p} presence at {o} was noted",
+        "{p} signature stands in the guest book of {o}",
+    ),
     "namesake": ("{p} name honours {o}", "{p} name goes back to {o}"),
     "feast": ("{p} yearly feast recalls {o}", "{p} great day is the memory of {o}"),
     "population": ("{p} population is {o}", "{p} inhabitants number {o}"),

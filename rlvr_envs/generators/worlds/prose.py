@@ -17,7 +17,7 @@ from rlvr_envs.generators.worlds.genres import Genre
 from rlvr_envs.generators.worlds.numerals import in_words, year_in_words
 from rlvr_envs.generators.worlds.pages import Section
 from rlvr_envs.generators.worlds.schema import RELATIONS
-from rlvr_envs.generators.worlds.voice import OBJECT, POSSESSIVE, SUBJECT, Voice
+from rlvr_envs.generators.worlds.voice import OBJECT, POSSESSIVE, PRONOUNS, SUBJECT, Voice
 from rlvr_envs.generators.worlds.world import Report, World
 from rlvr_envs.generators.worlds.writing import Writer
 
@@ -100,10 +100,15 @@ class VariedWriter(Writer):
         super().__init__(world)
         self.dice = Dice(stream("search.prose", repr(world.spec), world.seed))
         self.plans = [_Plan() for _ in world.entities]
+        # The things that a fact or a false report joins: a near miss about two of them would
+        # contradict it.
+        self.joined: set[tuple[int, int]] = set()
 
     def tell(self, fact: Fact, value: int, report: Report | None) -> int:
         spec, home = self.world.spec, fact.subject
         statement = Statement(fact, value, report)
+        if not RELATIONS[fact.relation].is_number:
+            self.joined.update(((home, value), (value, home)))
         u = self.dice.unit()
         if u < spec.elsewhere:
             page = self.host(fact, value)
@@ -218,7 +223,7 @@ class _PageWriter:
         others: list[_Beat] = [self._filler] * (spec.fillers * sections)
         for _ in range(spec.distractors):
             other = dice.below(len(self.world.entities))
-            if other != self.page:
+            if other != self.page and (self.page, other) not in self.writer.joined:
                 others.append(partial(self._near_miss, other))
         return self._shuffled(facts), self._shuffled(others)
 
@@ -321,6 +326,8 @@ class _PageWriter:
         """Write the sentence of a group, in a frame or with its source."""
         report = group[0].told[0].report
         if report is not None:
+            if self.kind != "person":
+                self.voice.distract()  # "it" could be the source
             core = self._core(group)
             frame = self.dice.pick(genres.REPORTS)
             text = frame.format(c=core, source=report.source, year=report.year)
@@ -363,7 +370,7 @@ class _PageWriter:
             subject = self._reference(about, SUBJECT)
             return f"{opening}, {subject} {self._listed(group[1:])}"
         subject = self._reference(about, SUBJECT)
-        if luck < 0.5:
+        if luck < 0.5 and subject not in PRONOUNS:
             who = "who" if self.world.kind(about) == "person" else "which"
             return f"{subject}, {who} {self._said(group[0])}, {self._listed(group[1:])}"
         if luck < 0.7 and about == self.page:

@@ -212,7 +212,7 @@ class _Reader:
                 told = self._told(relation, match["o"], about, *times)
             else:
                 held = self._things(match["o"])
-                told = held and [(relation, Claim(one, about, *times, None)) for one in held]
+                told = [(relation, Claim(one, about, *times, None)) for one in held or ()]
             if told:
                 return told
         return None
@@ -224,8 +224,8 @@ class _Reader:
         if kind in ("year", "amount"):
             number = _year(text) if kind == "year" else amount_of(text)
             return None if number is None else [(relation, Claim(about, number, 0, 0, None))]
-        held = self._things(text)
-        return held and [(relation, Claim(about, one, start, end, None)) for one in held]
+        held = self._things(text) or ()
+        return [(relation, Claim(about, one, start, end, None)) for one in held]
 
     # References.
 
