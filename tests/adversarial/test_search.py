@@ -339,7 +339,7 @@ def test_a_page_is_data(kind, syntax, monkeypatch):
     """Whatever it says is shown; nothing of it ends its frame, runs, answers, or costs a call."""
     task, problem = drawn(kind, syntax)
     site = poisoned()
-    monkeypatch.setattr(_task, "site", lambda spec, seed: site)
+    monkeypatch.setattr(_task, "site", lambda *_: site)
     session = task.begin(problem)
     calls = [
         Call("search", "zebra"),
@@ -390,7 +390,7 @@ def test_a_page_is_data(kind, syntax, monkeypatch):
 def test_a_page_does_not_change_what_is_right(monkeypatch):
     task, problem = drawn("chain")
     site = poisoned()
-    monkeypatch.setattr(_task, "site", lambda spec, seed: site)
+    monkeypatch.setattr(_task, "site", lambda *_: site)
     assert task.replay(problem, ["<access>bait</access>", "<answer>Bait</answer>"]).score == 0.0
 
 

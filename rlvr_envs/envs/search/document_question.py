@@ -11,8 +11,14 @@ from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.generators.search_episodes.task import ASKS_FOR_NUMBER, MEMBERS, NUMBER, judge
-from rlvr_envs.generators.worlds.articles import library
+from rlvr_envs.generators.search_episodes.task import (
+    ASKS_FOR_NUMBER,
+    MEMBERS,
+    NUMBER,
+    PLAIN_LEVELS,
+    judge,
+)
+from rlvr_envs.generators.worlds.articles import PLAIN, PROSE, VARIED, library
 from rlvr_envs.generators.worlds.dice import Dice
 from rlvr_envs.generators.worlds.english import phrase
 from rlvr_envs.generators.worlds.gates import leader
@@ -22,6 +28,7 @@ from rlvr_envs.generators.worlds.schema import RELATIONS
 from rlvr_envs.generators.worlds.site import document
 from rlvr_envs.generators.worlds.spec import WorldSpec
 from rlvr_envs.generators.worlds.world import World, build_world
+from rlvr_envs.generators.worlds.writing import Library
 
 _SEEDS = 2**31 - 1
 _WORLDS = 12  # drawn before it is given up that one of them has a question of the kind
@@ -67,13 +74,19 @@ class DocumentQuestionConfig(TaskConfig):
         high=_MOST_DOCUMENTS,
     )
     kinds: tuple[str, ...] = knob(tuple(KINDS), "kinds of questions", choices=KINDS)
+    prose: str = knob(
+        PLAIN,
+        "how documents tell facts: in plain sentences, or as varied kinds of pages",
+        choices=PROSE,
+    )
 
     @classmethod
     def at(cls, difficulty: int) -> "DocumentQuestionConfig":
         """Every second level adds a hop, up to six; more kinds are asked at levels 1 and 3.
 
         Each level adds 5 documents, of a world that is more misleading: more second names,
-        wordings, reports that contradict each other, and facts on other pages.
+        wordings, reports that contradict each other, and facts on other pages. Beyond level 10
+        documents are in varied prose.
         """
         asked = [
             kind for level, kinds in _KINDS_FROM.items() if level <= difficulty for kind in kinds
@@ -83,6 +96,7 @@ class DocumentQuestionConfig(TaskConfig):
             hops=QuestionSpec.at(difficulty).hops,
             n_documents=min(_MOST_DOCUMENTS, 5 + 5 * difficulty),
             kinds=tuple(asked),
+            prose=VARIED if difficulty > PLAIN_LEVELS else PLAIN,
         )
 
 
@@ -155,14 +169,15 @@ class DocumentQuestionTask(Task[DocumentQuestionConfig, DocumentQuestionProblem]
         Raises:
             ConfigError: no world of several had a question of the kind.
         """
-        dice = Dice(rng)
-        spec = WorldSpec.at(self.config.world_level)
-        kind = dice.pick(self.config.kinds)
+        config, dice = self.config, Dice(rng)
+        spec = WorldSpec.at(config.world_level)
+        kind = dice.pick(config.kinds)
         for _ in range(_WORLDS):
             seed = integer(rng, 0, _SEEDS)
             world = build_world(spec, seed)
             try:
-                question = draw_question(world, kind, QuestionSpec(hops=self.config.hops), rng)
+                asked = QuestionSpec(hops=config.hops)
+                question = draw_question(world, kind, asked, rng, config.prose)
             except ConfigError:
                 continue
             return DocumentQuestionProblem(
@@ -170,13 +185,15 @@ class DocumentQuestionTask(Task[DocumentQuestionConfig, DocumentQuestionProblem]
                 kind=kind,
                 world=spec,
                 world_seed=seed,
-                documents=_documents(world, question.plan, self.config.n_documents, dice),
+                documents=_documents(
+                    library(world, config.prose), question.plan, config.n_documents, dice
+                ),
                 form=question.form,
                 answers=question.answers,
                 plan=question.plan,
             )
         raise ConfigError(
-            f"{_WORLDS} worlds of level {self.config.world_level} had no question of the kind "
+            f"{_WORLDS} worlds of level {config.world_level} had no question of the kind "
             f"{kind!r}: set another world_level, or leave the kind out of kinds"
         )
 
@@ -184,12 +201,12 @@ class DocumentQuestionTask(Task[DocumentQuestionConfig, DocumentQuestionProblem]
         world = problem.built
         texts = "\n\n".join(
             f"Document {number}: {title}\n{text}"
-            for number, (title, text) in enumerate(_shown(problem), 1)
+            for number, (title, text) in enumerate(self._shown(problem), 1)
         )
         parts = [
             _TASK,
             texts,
-            _about(problem.world, world.rule),
+            _about(problem.world, world.rule, self.config.prose),
         ]
         if "member" in problem.question:
             parts.append(MEMBERS)
@@ -211,9 +228,13 @@ class DocumentQuestionTask(Task[DocumentQuestionConfig, DocumentQuestionProblem]
         return ", ".join(forms[0] for forms in problem.answers)
 
     def effort(self, problem: DocumentQuestionProblem) -> float:
-        """Count the characters of all documents, once for each relation of the question."""
-        size = sum(len(title) + len(text) for title, text in _shown(problem))
-        return float(size * sum(1 for hop in problem.plan if hop.relation))
+        """Count the characters of all documents, once for each relation of the question.
+
+        Those of varied prose count twice: for what is said, and for what pronouns and nouns mean.
+        """
+        size = sum(len(title) + len(text) for title, text in self._shown(problem))
+        times = 2 if self.config.prose == VARIED else 1
+        return float(times * size * sum(1 for hop in problem.plan if hop.relation))
 
     def baseline(self, rng: Rng, problem: DocumentQuestionProblem) -> str:
         """Answer with the first name, or number, of the sentence most like the question."""
@@ -225,7 +246,7 @@ class DocumentQuestionTask(Task[DocumentQuestionConfig, DocumentQuestionProblem]
 
         sentences = [
             sentence
-            for title, text in _shown(problem)
+            for title, text in self._shown(problem)
             for sentence in _SENTENCE_END.split(f"{title}\n{text}")
         ]
         counts = problem.question.startswith(ASKS_FOR_NUMBER)
@@ -239,19 +260,24 @@ class DocumentQuestionTask(Task[DocumentQuestionConfig, DocumentQuestionProblem]
     def explain(self, problem: DocumentQuestionProblem) -> list[str]:
         """Say what each part of the question comes to, and which documents tell it."""
         world, plan = problem.built, problem.plan
-        told = _places(problem)
+        books, told = library(world, self.config.prose), _places(problem)
         steps = evaluate(world, plan)
         lines = []
         for at, (hop, step) in enumerate(zip(plan, steps, strict=True)):
             if hop.op == "name":
                 continue
-            where = sorted({told[page] for page in _pages_of_facts(world, step.facts)})
+            where = sorted({told[page] for page in _pages_of_facts(books, step.facts)})
             named = f" (document{'s' if len(where) > 1 else ''} {', '.join(map(str, where))})"
             number = value_kind(plan[: at + 1]) == "number"
             values = [str(v) if number else world.entities[v].label for v in step.values]
             shown = ", ".join(values) or "no document records it"
             lines.append(f"{_what(plan, at)}: {shown}{named if where else ''}.")
         return lines
+
+    def _shown(self, problem: DocumentQuestionProblem) -> list[tuple[str, str]]:
+        """Return the title and the text of each document, in the order of the prompt."""
+        pages = {page.id: page for page in library(problem.built, self.config.prose).pages}
+        return [(pages[each].title, document(pages[each])) for each in problem.documents]
 
 
 def _what(plan: Plan, at: int) -> str:
@@ -278,12 +304,12 @@ def _what(plan: Plan, at: int) -> str:
     }[hop.op]
 
 
-def _documents(world: World, plan: Plan, wanted: int, dice: Dice) -> tuple[str, ...]:
+def _documents(books: Library, plan: Plan, wanted: int, dice: Dice) -> tuple[str, ...]:
     """Choose the documents of a prompt, and put them into a random order.
 
     Half as many as the question needs are always added, so that not all have a part in it.
     """
-    books = library(world)
+    world = books.world
     steps = evaluate(world, plan)
     on_way: set[int] = set()
     for at, step in enumerate(steps):
@@ -291,11 +317,11 @@ def _documents(world: World, plan: Plan, wanted: int, dice: Dice) -> tuple[str, 
             on_way.update(step.values)
     needed = set(on_way)
     for step in steps:
-        needed |= _pages_of_facts(world, step.facts)
+        needed |= _pages_of_facts(books, step.facts)
     if plan[-1].op in ("most", "least"):  # who would be the answer if the group were not read
         for entity in leader(world, plan):
             needed.add(entity)
-            needed |= _pages_of_facts(world, tuple(world.of[entity, plan[-1].relation]))
+            needed |= _pages_of_facts(books, tuple(world.of[entity, plan[-1].relation]))
     more = max(wanted - len(needed), -(-len(needed) // 2))
     others = [page for page in range(len(books.pages)) if page not in needed]
     near = [page for page in others if not on_way.isdisjoint(books.named[page])]
@@ -310,26 +336,19 @@ def _some(pages: list[int], count: int, dice: Dice) -> set[int]:
     return {pages[i] for i in dice.sample(len(pages), min(count, len(pages)))}
 
 
-def _pages_of_facts(world: World, facts: tuple[int, ...]) -> set[int]:
+def _pages_of_facts(books: Library, facts: tuple[int, ...]) -> set[int]:
     """Return the pages that tell some facts, the false reports about them included."""
-    books = library(world)
     told = {books.told[fact] for fact in facts}
     return told | {books.denied[fact] for fact in facts if fact in books.denied}
 
 
-def _shown(problem: DocumentQuestionProblem) -> list[tuple[str, str]]:
-    """Return the title and the text of each document, in the order of the prompt."""
-    pages = {page.id: page for page in library(problem.built).pages}
-    return [(pages[each].title, document(pages[each])) for each in problem.documents]
-
-
 def _places(problem: DocumentQuestionProblem) -> dict[int, int]:
     """Return the number of the document that is the page of an entity."""
-    numbers = {page.id: number for number, page in enumerate(library(problem.built).pages)}
+    numbers = {entity.id: number for number, entity in enumerate(problem.built.entities)}
     return {numbers[each]: place for place, each in enumerate(problem.documents, 1)}
 
 
-def _about(world: WorldSpec, rule: str) -> str:
+def _about(world: WorldSpec, rule: str, prose: str) -> str:
     """Return how the documents record facts, with the difficulties that this world has."""
     where = ', or in a document listed under "See also" there' if world.elsewhere else ""
     own = (
@@ -348,4 +367,10 @@ def _about(world: WorldSpec, rule: str) -> str:
         )
     if world.conflict_rate:
         told.append(rule)
+    if prose == VARIED:
+        told.append(
+            "Documents are of many kinds, such as letters, minutes and index cards. Where one says "
+            'only a last name, "she", "he", "it", or a noun such as "the guild", it means what the '
+            "document is about."
+        )
     return "\n- ".join(told)

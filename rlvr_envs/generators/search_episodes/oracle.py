@@ -9,8 +9,10 @@ from collections.abc import Iterator, Sequence
 
 from rlvr_envs.generators.search_episodes.browser import FAILED, Browser
 from rlvr_envs.generators.search_episodes.protocol import ANSWER, OPEN, SEARCH, Call
+from rlvr_envs.generators.worlds import prose_reading, reading
+from rlvr_envs.generators.worlds.articles import PLAIN, VARIED
 from rlvr_envs.generators.worlds.plan import GREATEST, PATH, RANKED, Hop, Plan
-from rlvr_envs.generators.worlds.reading import Claim, Mention, Text, believed, claims
+from rlvr_envs.generators.worlds.reading import Claim, Mention, Text, believed
 
 NOTHING = "unanswerable"
 _PARTS = re.compile(r" \(part \d+ of (\d+)(?:; [^)]*)?\)\Z")
@@ -23,7 +25,8 @@ Values = list[str | int]  # ids of pages, or numbers
 class Oracle:
     """One episode of the oracle; `calls` is what it did."""
 
-    def __init__(self, browser: Browser, rule: str) -> None:
+    def __init__(self, browser: Browser, rule: str, prose: str = PLAIN) -> None:
+        self._claims = (prose_reading if prose == VARIED else reading).claims
         self._browser = browser
         self._rule = rule
         self._texts: dict[str, Text | None] = {}  # by page id; None where there is no such page
@@ -105,7 +108,7 @@ class Oracle:
         home = self._read(page_id)
         if home is None:
             return []
-        found = [(c, page_id) for c in claims(home, relation) if c.subject is None]
+        found = [(c, page_id) for c in self._claims(home, relation) if c.subject is None]
         found = [pair for pair in found if _holds(pair[0], year)]
         if found and all(claim.report is None for claim, _ in found):
             return found
@@ -114,7 +117,7 @@ class Oracle:
             text = self._read(other) if other else None
             if text is None or other is None:
                 continue
-            for claim in claims(text, relation):
+            for claim in self._claims(text, relation):
                 if self._means(claim.subject, page_id) and _holds(claim, year):
                     found.append((claim, other))
         return found
@@ -143,7 +146,7 @@ class Oracle:
 
     def _told_at(self, home: Text, relation: str) -> Iterator[tuple[str, Claim]]:
         """Yield what a page claims of others with itself as the value."""
-        for claim in claims(home, relation):
+        for claim in self._claims(home, relation):
             if claim.value is None and claim.subject is not None:
                 subject = self._resolved(claim.subject)
                 if subject is not None:
@@ -155,7 +158,7 @@ class Oracle:
         """Yield what the pages that name a thing claim of themselves with it as the value."""
         for other in naming:
             text = self._read(other) if other != page_id else None
-            for claim in claims(text, relation) if text else ():
+            for claim in self._claims(text, relation) if text else ():
                 if claim.subject is None and self._means(claim.value, page_id):
                     yield other, claim
 

@@ -24,6 +24,7 @@ from rlvr_envs.generators.search_episodes.protocol import (
 )
 from rlvr_envs.generators.search_episodes.session import NOTHING, ToolSession
 from rlvr_envs.generators.search_episodes.usage import rules, shorthand, tools, usage
+from rlvr_envs.generators.worlds.articles import PROSE, VARIED
 from rlvr_envs.generators.worlds.forms import FORMS, MIXED, PLAIN
 from rlvr_envs.generators.worlds.plan import Hop
 from rlvr_envs.generators.worlds.questions import (
@@ -42,7 +43,7 @@ TURNS_AT_MOST = 10_000
 _SEEDS = 2**31 - 1
 _LEAST_PAGES, _MOST_PAGES = 44, 20_000  # of a world whose size is set
 _WORLDS = 8  # drawn before it is given up that one of them has a question of the kind
-_PLAIN_LEVELS = 10  # questions of higher levels are paraphrased and underspecified
+PLAIN_LEVELS = 10  # questions of higher levels are paraphrased and underspecified
 _CALLS_FOR_OTHERS = (
     4  # for each thing that a short name could mean as well: twice a search and a page
 )
@@ -61,6 +62,11 @@ SHORT_NAMES = (
 MIXED_FORMS = (
     "Tables write numbers and dates in the forms of several languages: a date tells its year, and "
     "an elevation of 1.2 km is 1,200 metres."
+)
+
+VARIED_PROSE = (
+    "Pages are of many kinds, such as letters, minutes and index cards. Where one says only a last "
+    'name, "she", "he", "it", or a noun such as "the guild", it means what the page is about.'
 )
 
 # What the baseline looks for: the first hit of a search, a link on a page, or a number there.
@@ -94,6 +100,10 @@ class SearchConfig:
     # several languages.
     forms: str = "plain"
 
+    # How pages tell facts: "plain", or "varied" for pages of several kinds, such as letters and
+    # minutes, with pronouns and with sentences of several facts.
+    prose: str = "plain"
+
     def __post_init__(self) -> None:
         if self.world_level < 0:
             raise ConfigError(f"world_level is at least 0, got {self.world_level}")
@@ -109,6 +119,9 @@ class SearchConfig:
         if self.forms not in FORMS:
             hint = did_you_mean(str(self.forms), FORMS)
             raise ConfigError(f"forms is one of {', '.join(FORMS)}, got {self.forms!r}{hint}")
+        if self.prose not in PROSE:
+            hint = did_you_mean(str(self.prose), PROSE)
+            raise ConfigError(f"prose is one of {', '.join(PROSE)}, got {self.prose!r}{hint}")
         self.limits(self.max_calls)
 
     @classmethod
@@ -117,16 +130,18 @@ class SearchConfig:
 
         It grows by 13 pages a level, with more wordings, second names, conflicts and dead links;
         calls fail more often, up to one in ten. Beyond level 10 questions are paraphrased and
-        underspecified, and tables write numbers and dates in the forms of several languages.
+        underspecified, tables write numbers and dates in the forms of several languages, and pages
+        are in varied prose.
         """
         return cls(
             world_level=difficulty,
             hops=QuestionSpec.at(difficulty).hops,
             max_calls=10 + difficulty,
             failure_rate=min(difficulty, 10) / 100,
-            paraphrased=difficulty > _PLAIN_LEVELS,
-            underspecified=difficulty > _PLAIN_LEVELS,
-            forms=MIXED if difficulty > _PLAIN_LEVELS else PLAIN,
+            paraphrased=difficulty > PLAIN_LEVELS,
+            underspecified=difficulty > PLAIN_LEVELS,
+            forms=MIXED if difficulty > PLAIN_LEVELS else PLAIN,
+            prose=VARIED if difficulty > PLAIN_LEVELS else PLAIN,
         )
 
     def spec(self) -> WorldSpec:
@@ -159,9 +174,9 @@ class SearchProblem:
     evidence: tuple[str, ...] = hidden()
     plan: tuple[Hop, ...] = hidden()
 
-    def browser(self, forms: str = PLAIN) -> Browser:
-        """Return the tools of a new episode, over pages with numbers in some forms."""
-        pages = site(self.world, self.world_seed, forms)
+    def browser(self, forms: str = PLAIN, prose: str = PLAIN) -> Browser:
+        """Return the tools of a new episode, over pages with these forms of numbers and prose."""
+        pages = site(self.world, self.world_seed, forms, prose)
         return Browser(pages, self.limits, self.world_seed, whole=self.syntax == SEARCH_R1)
 
 
@@ -180,8 +195,8 @@ class Asked(Protocol):
 class SearchSession(ToolSession):
     """One episode: calls and their results, then an answer."""
 
-    def __init__(self, problem: SearchProblem, forms: str = PLAIN) -> None:
-        super().__init__(problem.browser(forms), problem.syntax)
+    def __init__(self, problem: SearchProblem, forms: str = PLAIN, prose: str = PLAIN) -> None:
+        super().__init__(problem.browser(forms, prose), problem.syntax)
         self._problem = problem
 
     def judged(self, text: str) -> Verdict:
@@ -278,7 +293,7 @@ class SearchTask(InteractiveTask[SearchConfig, SearchProblem]):
             evidence=question.evidence,
             plan=question.plan,
         )
-        needed = len(_played(problem, self.config.forms)) - 1
+        needed = len(_played(problem, self.config.forms, self.config.prose)) - 1
         calls = calls_for(needed, self.config.max_calls) + _CALLS_FOR_OTHERS * question.others
         return replace(problem, limits=self.config.limits(calls))
 
@@ -290,14 +305,15 @@ class SearchTask(InteractiveTask[SearchConfig, SearchProblem]):
             paraphrased=config.paraphrased,
             underspecified=config.underspecified,
         )
+        kind, prose = self.kind, config.prose
         for _ in range(_WORLDS - 1):
             seed = integer(rng, 0, _SEEDS)
             try:
-                return seed, draw_question(build_world(spec, seed), self.kind, question_spec, rng)
+                return seed, draw_question(build_world(spec, seed), kind, question_spec, rng, prose)
             except ConfigError:
                 continue
         seed = integer(rng, 0, _SEEDS)
-        return seed, draw_question(build_world(spec, seed), self.kind, question_spec, rng)
+        return seed, draw_question(build_world(spec, seed), kind, question_spec, rng, prose)
 
     def prompt(self, problem: SearchProblem) -> str:
         members = f"\n\n{MEMBERS}" if "member" in problem.question else ""
@@ -305,6 +321,7 @@ class SearchTask(InteractiveTask[SearchConfig, SearchProblem]):
         shortened = self.config.underspecified and self.kind != UNANSWERABLE
         more = f"\n- {SHORT_NAMES}" if shortened else ""
         more += f"\n- {MIXED_FORMS}" if self.config.forms == MIXED else ""
+        more += f"\n- {VARIED_PROSE}" if self.config.prose == VARIED else ""
         return (
             "Answer a question about a fictional world. Everything known about it is in a "
             f"collection of {'linked ' if linked else ''}pages.\n\n"
@@ -315,14 +332,18 @@ class SearchTask(InteractiveTask[SearchConfig, SearchProblem]):
         )
 
     def begin(self, problem: SearchProblem) -> SearchSession:
-        return SearchSession(problem, self.config.forms)
+        return SearchSession(problem, self.config.forms, self.config.prose)
 
     def play(self, problem: SearchProblem) -> list[str]:
-        return list(_played(problem, self.config.forms))
+        return list(_played(problem, self.config.forms, self.config.prose))
 
     def effort(self, problem: SearchProblem) -> float:
-        """Count the characters of all results that the oracle reads."""
-        return self.replay(problem, self.play(problem)).parts["result_chars"]
+        """Count the characters of all results that the oracle reads.
+
+        Those of varied prose count twice: for what is said, and for what pronouns and nouns mean.
+        """
+        times = 2 if self.config.prose == VARIED else 1
+        return times * self.replay(problem, self.play(problem)).parts["result_chars"]
 
     def baseline(self, rng: Rng, problem: SearchProblem) -> list[str]:
         """Search for the question, open the first hit, and answer with what it first mentions.
@@ -391,25 +412,25 @@ def about_pages(world: WorldSpec, rule: str, *, linked: bool = True) -> str:
 
 # Every member of a group asks for the same play at the end of its episode.
 @lru_cache(maxsize=64)
-def _played(problem: SearchProblem, forms: str) -> tuple[str, ...]:
+def _played(problem: SearchProblem, forms: str, prose: str) -> tuple[str, ...]:
     if problem.syntax == SEARCH_R1:
-        return tuple(call_text(call, problem.syntax) for call in _searches(problem, forms))
-    oracle = Oracle(problem.browser(forms), problem.world.rule)
+        return tuple(call_text(call, problem.syntax) for call in _searches(problem, forms, prose))
+    oracle = Oracle(problem.browser(forms, prose), problem.world.rule, prose)
     oracle.answer(problem.plan)
     return tuple(call_text(call, problem.syntax) for call in oracle.calls)
 
 
-def _searches(problem: SearchProblem, forms: str) -> list[Call]:
+def _searches(problem: SearchProblem, forms: str, prose: str) -> list[Call]:
     """Return the calls of the oracle where nothing is opened: it searches for titles instead.
 
     It finds its way with links and pages, and then shows each page that it has read by a search.
     """
-    place = site(problem.world, problem.world_seed, forms)
+    place = site(problem.world, problem.world_seed, forms, prose)
     free = replace(problem.limits, failure_rate=0.0, max_calls=_UNLIMITED)
     guide = Browser(place, free, problem.world_seed)
-    oracle = Oracle(guide, problem.world.rule)
+    oracle = Oracle(guide, problem.world.rule, prose)
     answer = oracle.answer(problem.plan)
-    browser, calls = problem.browser(forms), list[Call]()
+    browser, calls = problem.browser(forms, prose), list[Call]()
     for page in guide.opened:
         for number in range(1, _UNLIMITED):
             if page in browser.opened:

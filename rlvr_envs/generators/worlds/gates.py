@@ -4,10 +4,10 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from rlvr_envs.generators.worlds.articles import Library
 from rlvr_envs.generators.worlds.plan import OF_GROUPS, PATH, Plan, Step, evaluate, value_kind
 from rlvr_envs.generators.worlds.schema import RELATIONS
 from rlvr_envs.generators.worlds.world import World
+from rlvr_envs.generators.worlds.writing import Library
 
 
 def consumers(plan: Plan) -> list[str]:

@@ -2,12 +2,12 @@
 
 from dataclasses import dataclass
 
-from rlvr_envs.generators.worlds.articles import Library
 from rlvr_envs.generators.worlds.dice import Dice
 from rlvr_envs.generators.worlds.facts import Fact
 from rlvr_envs.generators.worlds.plan import Hop, Plan
 from rlvr_envs.generators.worlds.schema import LINKS, RELATIONS, TYPES
 from rlvr_envs.generators.worlds.world import World
+from rlvr_envs.generators.worlds.writing import Library
 
 _LINKS_INTO = {
     kind: tuple(name for names in LINKS.values() for name in names if RELATIONS[name].value == kind)

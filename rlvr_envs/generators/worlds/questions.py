@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import Rng
 from rlvr_envs.generators.worlds import gates, kinds
-from rlvr_envs.generators.worlds.articles import library
+from rlvr_envs.generators.worlds.articles import PLAIN, library
 from rlvr_envs.generators.worlds.dice import Dice
 from rlvr_envs.generators.worlds.english import question_text
 from rlvr_envs.generators.worlds.paths import Source
@@ -157,13 +157,18 @@ def _answered(world: World, plan: Plan, at: int, entity: int) -> bool:
     return all(step.values for step in steps)
 
 
-def draw_question(world: World, kind: str, spec: QuestionSpec, rng: Rng) -> Question:
-    """Draw a question of a kind, with fewer hops where the world has none with so many."""
+def draw_question(
+    world: World, kind: str, spec: QuestionSpec, rng: Rng, prose: str = PLAIN
+) -> Question:
+    """Draw a question of a kind, with fewer hops where the world has none with so many.
+
+    Which questions pass the gates depends on what stands on which page, so also on the prose.
+    """
     if kind not in KINDS:
         raise ConfigError(f"no question kind {kind!r}; there are {', '.join(KINDS)}")
     if kind == UNANSWERABLE:  # a short name would tell that there is an answer
         spec = replace(spec, underspecified=False)
-    pages, dice = library(world), Dice(rng)
+    pages, dice = library(world, prose), Dice(rng)
     for hops in range(spec.hops, 0, -1):
         full_named: list[Question] = []
         for _ in range(_ROUNDS):

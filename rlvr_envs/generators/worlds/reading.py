@@ -17,7 +17,7 @@ _REPORT = re.compile(words.ACCORDING.format(source="([a-z ]+)", year=r"(\d{4})")
 _ROW = re.compile(r"\| (.+) \| (.+) \|")
 _LISTED = re.compile(r"\A(?:- |\[\d+\] )")
 _SENTENCE_END = re.compile(r"(?<=\.)(?:\[\d+\])? ")
-_ALIAS = re.compile(r" is also known as ([^.]+)\.")
+_ALIAS = re.compile(r" (?:is also known as ([^.]+)\.|\(also known as ([^.)]+)\))")
 _SLOT = re.compile(r"\{[soab]\}")
 _SEEN = re.compile(rf"- {_LINK.format('o')}")
 
@@ -51,7 +51,7 @@ class Text:
     @property
     def names(self) -> tuple[str, ...]:
         """What the page says that its subject is called."""
-        aliases = (match[1] for line in self.lines for match in _ALIAS.finditer(line))
+        aliases = (match[1] or match[2] for line in self.lines for match in _ALIAS.finditer(line))
         return (self.title, *aliases)
 
     @property
@@ -67,15 +67,22 @@ class Text:
 def claims(text: Text, relation: str) -> Iterator[Claim]:
     """Yield what a page claims of a relation, in the order of the page."""
     for line in text.lines:
-        row = _ROW.fullmatch(line)
-        if row:
-            yield from _row(relation, row[1], row[2])
+        told = row(line)
+        if told:
+            yield from row_claims(relation, *told)
             continue
         for sentence in _SENTENCE_END.split(_LISTED.sub("", line, count=1)):
-            yield from _sentence(text, relation, sentence)
+            yield from sentence_claims(text, relation, sentence)
 
 
-def _row(relation: str, label: str, value: str) -> Iterator[Claim]:
+def row(line: str) -> tuple[str, str] | None:
+    """Return the label and the value of a row of a table, None for other lines."""
+    match = _ROW.fullmatch(line)
+    return (match[1], match[2]) if match else None
+
+
+def row_claims(relation: str, label: str, value: str) -> Iterator[Claim]:
+    """Yield what a label with a value claims of a relation."""
     named = _row_pattern(relation).fullmatch(label)
     if RELATIONS[relation].is_number and (named or label == forms.LABELS.get(relation)):
         number = forms.read(value)
@@ -87,7 +94,8 @@ def _row(relation: str, label: str, value: str) -> Iterator[Claim]:
             yield _claim(None, match, named.groupdict(), None, relation)
 
 
-def _sentence(text: Text, relation: str, sentence: str) -> Iterator[Claim]:
+def sentence_claims(text: Text, relation: str, sentence: str) -> Iterator[Claim]:
+    """Yield what a sentence of plain prose claims of a relation."""
     report = None
     reported = _REPORT.fullmatch(sentence)
     if reported:

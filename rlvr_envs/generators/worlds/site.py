@@ -65,15 +65,16 @@ class Shelf:
 
 
 @lru_cache(maxsize=_KEPT)
-def site(spec: WorldSpec, seed: int, forms: str = PLAIN) -> Site:
+def site(spec: WorldSpec, seed: int, forms: str = PLAIN, prose: str = PLAIN) -> Site:
     """Return the site of a world, built once a process for as long as it is in use.
 
     Args:
         spec: what the world is like.
         seed: of the world.
         forms: how tables write numbers and years, one of `rlvr_envs.generators.worlds.forms.FORMS`.
+        prose: how pages tell facts, one of `rlvr_envs.generators.worlds.articles.PROSE`.
     """
-    pages = articles(build_world(spec, seed))
+    pages = articles(build_world(spec, seed), prose)
     if forms == MIXED:
         dice = Dice(stream("search.forms", repr(spec), seed))
         pages = tuple(mixed(page, dice) for page in pages)

@@ -81,8 +81,13 @@ class WorldSpec:
 
     @classmethod
     def at(cls, difficulty: int) -> "WorldSpec":
-        """The world grows by 13 articles a level; its facts get harder to find and to settle."""
+        """The world grows by 13 articles a level; its facts get harder to find and to settle.
+
+        Beyond level 10, where the shares have reached their ends, pages grow: by a near miss every
+        second level, and by a filler in each section every third.
+        """
         share = min(difficulty, 10) / 10
+        beyond = max(0, difficulty - 10)
         return cls(
             n_people=14 + 4 * difficulty,
             n_places=7 + 2 * difficulty,
@@ -96,8 +101,8 @@ class WorldSpec:
             elsewhere=0.4 * share,
             in_table=0.1 + 0.1 * share,
             in_footnote=0.15 * share,
-            distractors=round(4 * share),
-            fillers=1 + round(share),
+            distractors=round(4 * share) + beyond // 2,
+            fillers=1 + round(share) + beyond // 3,
             conflict_rate=0.25 * share,
             rule=RULES[difficulty % 2],
             dead_link_rate=0.3 * share,

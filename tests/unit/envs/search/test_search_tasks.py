@@ -49,6 +49,28 @@ def test_the_oracle_earns_full_marks_within_the_calls(kind, syntax, difficulty):
 
 
 @pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("syntax", ["tags", "search_r1"])
+def test_the_oracle_reads_varied_prose(kind, syntax):
+    for seed in range(2):
+        task, problem = drawn(kind, 14, seed, syntax=syntax)
+        assert task.config.prose == "varied"
+        assert "Pages are of many kinds" in task.prompt(problem)
+        actions = task.play(problem)
+        assert len(actions) - 1 <= problem.limits.max_calls
+        assert task.replay(problem, actions).status is Status.CORRECT
+
+
+def test_varied_prose_is_a_knob_of_any_level():
+    task, problem = drawn("chain", 3, prose="varied")
+    plain_task, plain_problem = drawn("chain", 3)
+    assert "Pages are of many kinds" in task.prompt(problem)
+    assert "Pages are of many kinds" not in plain_task.prompt(plain_problem)
+    assert task.replay(problem, task.play(problem)).status is Status.CORRECT
+    read = task.replay(problem, task.play(problem)).parts["result_chars"]
+    assert task.effort(problem) == 2 * read
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_beyond_level_ten_questions_have_other_words_and_short_names(kind):
     assert not SearchConfig.at(10).paraphrased
     assert not SearchConfig.at(10).underspecified
