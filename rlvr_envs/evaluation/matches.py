@@ -21,6 +21,7 @@ from rlvr_envs.evaluation.runs import Run, StoredEpisode, labels, open_runs
 from rlvr_envs.evaluation.store import (
     ANCHORS,
     Record,
+    position_of,
     question_of,
     read_anchor_games,
     read_config,
@@ -31,11 +32,6 @@ CPU_S = 600.0
 _BATCH = 4
 
 _Key = tuple[str, str, str]  # position, who moves first, who moves second
-
-
-def position_of(question: str) -> str:
-    """Return the position of a match's question: it is the same for both sides and all opponents."""
-    return question.partition(" ")[0]
 
 
 def check_players(asked: Iterable[Question]) -> None:

@@ -273,6 +273,7 @@ class Question:
         """The name of this question among all of a run."""
         which = f"#{self.index}" if self.problem_seed is None else str(self.problem_seed)
         cell = self.cell
+        # After the first space, for `store.position_of`.
         match = f" {cell.side} against {cell.opponent}" if cell.opponent else ""
         return f"{cell.source.id}|{cell.difficulty}|{which}{match}"
 

@@ -309,6 +309,14 @@ def question_of(record: Mapping[str, Any]) -> str:
     return str(record["key"])[len(record["policy"]) + 1 :].rpartition("|")[0]
 
 
+def position_of(question: str) -> str:
+    """Return a question without its opponent and side, which leaves the position of a match.
+
+    Games from one position are alike, as samples of one problem are. Other questions stay whole.
+    """
+    return question.partition(" ")[0]
+
+
 def _field_fault(
     data: Record, fields: Mapping[str, type | tuple[type, ...]], what: str, *, needed: bool = True
 ) -> str:
