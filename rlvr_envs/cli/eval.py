@@ -26,7 +26,7 @@ from typing import Any
 from rlvr_envs.cli import _text
 from rlvr_envs.cli._progress import ProgressBar
 from rlvr_envs.cli._text import say
-from rlvr_envs.cli.ratings import say_ratings
+from rlvr_envs.cli.ratings import rating_text
 from rlvr_envs.core.errors import ConfigError, DependencyError
 from rlvr_envs.evaluation.plan import Plan, expand_ids, read_difficulties, read_knobs
 from rlvr_envs.evaluation.policies import make_policies
@@ -199,7 +199,7 @@ def _print(args: argparse.Namespace, done: Evaluation, policies: list[Policy]) -
     for table in tables(done.summary, _text.width(), per_task=args.per_task_table):
         say(f"\n{_text.table(table.header, table.rows)}")
     if done.ratings:
-        say_ratings(done.ratings)
+        say(f"\n{rating_text(done.ratings)}")
     for name, dollars in _costs(done, args.price).items() if args.price else ():
         say(f"\ncost of {name}: {'unknown' if dollars is None else f'${dollars:.4f}'}")
     if done.summary.is_wide and not args.per_task_table:

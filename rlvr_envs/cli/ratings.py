@@ -34,14 +34,15 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         _text.say_json(found.to_json())
     else:
-        say_ratings(found)
+        say(rating_text(found))
     players = found.groups["overall"][0].players
     return 0 if any(each.rating is not None and not each.anchor for each in players) else 1
 
 
-def say_ratings(ratings: Ratings) -> None:
-    """Print the tables of ratings, and what is to be known of them."""
+def rating_text(ratings: Ratings) -> str:
+    """Return the tables of ratings as text, and what is to be known of them."""
+    parts = []
     for place, table in enumerate(rating_tables(ratings, _text.width())):
         title = f"Ratings by {table.header[0]}" if place else "Ratings"
-        say(f"\n{title}\n\n{_text.table(table.header, table.rows)}")
-    say("\n" + _text.fill("\n".join(rating_notes(ratings))))
+        parts.append(f"{title}\n\n{_text.table(table.header, table.rows)}")
+    return "\n\n".join([*parts, *map(_text.fill, rating_notes(ratings))])

@@ -7,7 +7,8 @@ half a point for each. Nothing here knows of tasks or files.
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
+from statistics import NormalDist
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 
 from rlvr_envs.core.errors import UsageError
 from rlvr_envs.core.seeding import stream
-from rlvr_envs.evaluation.metrics import clustered_mean, is_comparable
+from rlvr_envs.evaluation.metrics import clustered_mean, is_comparable, t_quantile
 
 ELO = 400 / math.log(10)  # points of a natural unit of log-odds
 
@@ -146,17 +147,20 @@ def rate(games: Iterable[Game], anchors: Sequence[str], notes: Sequence[str] = (
         UsageError: no games connect an anchor with the first one.
     """
     found = list(games)
-    groups = {"overall": [_group({}, found, anchors)]}
+    whole = _group({}, found, anchors)
+    groups = {"overall": [whole]}
     for name in ("task", "difficulty"):
         parts: dict[Any, list[Game]] = {}
         for game in found:
             parts.setdefault(getattr(game, name), []).append(game)
         groups[name] = [
-            _group({name: value}, parts[value], anchors)
+            replace(whole, by={name: value})
+            if len(parts) == 1
+            else _group({name: value}, parts[value], anchors)
             for value in sorted(parts, key=lambda v: (v is not None, v))
         ]
     told = list(notes)
-    for rated in groups["overall"][0].players:
+    for rated in whole.players:
         if rated.player == anchors[0] and rated.anchor and rated.points in (0.0, 1.0):
             ended = "lost" if rated.points == 0.0 else "won"
             told.append(
@@ -338,12 +342,16 @@ def _interval(
 ) -> tuple[float | None, float | None]:
     """Return the hull of the bootstrap's percentiles and of what exceptions could do.
 
+    The percentiles are the expanded ones of Hesterberg ("What Teachers Should Know About the
+    Bootstrap", 2015), which know that few positions spread less in a sample than in truth.
     After a win of every game each resample is one too, but a share of exceptions may have gone
     unseen: that share is bounded as in `metrics.bounded_interval`. Nothing bounds from above the
     rating of a player that won everything, nor from below that of one that lost everything.
     """
     tail = (1 - _CONFIDENCE) / 2
-    low, high = (float(each) for each in np.quantile(samples, (tail, 1 - tail)))
+    reach = math.sqrt(positions / (positions - 1)) * t_quantile(1 - tail, positions - 1)
+    outer = NormalDist().cdf(-reach)
+    low, high = (float(each) for each in np.quantile(samples, (outer, 1 - outer)))
     played, got = table.games[:, at].sum(0), table.points[:, at].sum(0)
     mean = got.sum() / played.sum()
     unseen = 1 - tail ** (1 / positions)
