@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import permutations
 from typing import Any
 
-from rlvr_envs.core.errors import ConfigError, DependencyError, UsageError, WorkerError
+from rlvr_envs.core.errors import ConfigError, UsageError, WorkerError
 from rlvr_envs.core.executor import Call, Executor
 from rlvr_envs.core.games import CHANCE, OVER, GameProblem, GameTask, drawn
 from rlvr_envs.core.parallel import require
@@ -206,6 +206,12 @@ def rate_runs(named: Iterable[str]) -> Ratings:
         ConfigError: see `open_runs`; or the runs' knobs or versions differ.
         UsageError: a run has no matches, or the runs have none in common.
         RowError: a file cannot be read.
+
+    Examples:
+        >>> from rlvr_envs.evaluation import evaluate, rate_runs
+        >>> run = evaluate("rlvr/Nim-v0", "oracle", episodes=2, opponents=["optimal"], out="run")
+        >>> rate_runs(["run"]) == run.ratings
+        True
     """
     runs = [_opened(run) for run in open_runs(named)]
     first = runs[0]
@@ -223,7 +229,9 @@ def rate_runs(named: Iterable[str]) -> Ratings:
         )
     more = set.union(*(each.cells for each in runs)) - common
     notes = [f"left out, as not all runs have it: {_names(more)}"] if more else []
-    policies = {(each.run.path, e.policy): (each.run, e.policy) for each in runs for e in each.episodes}
+    policies = {
+        (each.run.path, e.policy): (each.run, e.policy) for each in runs for e in each.episodes
+    }
     names = dict(zip(policies, labels(list(policies.values())), strict=True))
     games = [
         Game(

@@ -77,7 +77,9 @@ def expand_ids(ids: Sequence[str], *, per_task: bool = False) -> tuple[str, ...]
 
 def is_rated(task_type: type[Any]) -> bool:
     """Return whether a task is a game with matches that ratings can be made of."""
-    return issubclass(task_type, GameTask) and any(f.name == "match" for f in fields(task_type.Config))
+    return issubclass(task_type, GameTask) and any(
+        f.name == "match" for f in fields(task_type.Config)
+    )
 
 
 def check_rated(ids: Sequence[str]) -> None:

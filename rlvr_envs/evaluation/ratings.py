@@ -79,6 +79,14 @@ class Rated:
         won: games won; ``drawn`` and ``lost`` likewise.
         against: opponent → mean points against it.
         note: why the interval says nothing, empty where it does.
+
+    Examples:
+        >>> from rlvr_envs.evaluation import evaluate
+        >>> run = evaluate("rlvr/Nim-v0", "oracle", episodes=4, opponents=["optimal"])
+        >>> for rated in run.ratings.groups["overall"][0].players:
+        ...     print(rated.player, rated.anchor, rated.rating, rated.points)
+        optimal True 0.0 None
+        oracle False 0.0 0.5
     """
 
     player: str
@@ -105,6 +113,13 @@ class RatingGroup:
         players: the players.
         left_out: games of policies that do not count: they are not scored, or the one with sides
             changed is not.
+
+    Examples:
+        >>> from rlvr_envs.evaluation import evaluate
+        >>> run = evaluate("rlvr/Nim-v0", "oracle", episodes=2, opponents=["optimal"])
+        >>> [group] = run.ratings.groups["task"]
+        >>> group.by, len(group.players), group.left_out
+        ({'task': 'rlvr/Nim-v0'}, 2, 0)
     """
 
     by: dict[str, Any]
@@ -121,6 +136,12 @@ class Ratings:
         groups: ``overall``, ``task`` and ``difficulty``, each with its groups. Every group has a
             scale of its own: only ratings of one group can be compared.
         notes: what a reader has to know beside the numbers.
+
+    Examples:
+        >>> from rlvr_envs.evaluation import evaluate
+        >>> run = evaluate("rlvr/Nim-v0", "oracle", episodes=2, opponents=["random", "optimal"])
+        >>> run.ratings.reference, list(run.ratings.groups)
+        ('random', ['overall', 'task', 'difficulty'])
     """
 
     reference: str
@@ -220,7 +241,9 @@ class _Table:
             sides = cells.setdefault((*pair, game.position), ([], []))
             sides[not game.first].append(game.points)
         counts = {cell: min(map(len, sides)) for cell, sides in cells.items()}
-        positions = {each: i for i, each in enumerate(sorted({c[2] for c, n in counts.items() if n}))}
+        positions = {
+            each: i for i, each in enumerate(sorted({c[2] for c, n in counts.items() if n}))
+        }
         # player → opponent → position → points of games that have one with sides changed
         self.kept: dict[int, dict[int, dict[int, list[float]]]] = {}
         for (player, opponent, position), (first, second) in cells.items():

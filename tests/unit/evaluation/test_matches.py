@@ -35,7 +35,9 @@ def ratings_of(run):
 
 def play(**more):
     given = {"difficulty": 1, "episodes": 6, "opponents": PLAYERS} | more
-    return evaluate(given.pop("ids", "TicTacToe-v0"), given.pop("policies", ["oracle", MINE]), **given)
+    return evaluate(
+        given.pop("ids", "TicTacToe-v0"), given.pop("policies", ["oracle", MINE]), **given
+    )
 
 
 def test_policies_and_opponents_are_rated():
@@ -284,5 +286,5 @@ def test_a_line_that_is_no_game_is_named(tmp_path):
     with (tmp_path / "anchors.jsonl").open("a") as file:
         file.write('{"position": "p", "task": "t", "difficulty": 0, "first": "a", "second": "b", ')
         file.write('"points": 7}\n')
-    with pytest.raises(RowError, match="points are 0, 0.5 or 1, got 7"):
+    with pytest.raises(RowError, match=r"points are 0, 0\.5 or 1, got 7"):
         rate_runs([str(tmp_path)])

@@ -25,9 +25,7 @@ def pair(player, opponent, position, points, **more):
 def rated(ratings, name, group="overall", anchor=None):
     (found,) = ratings.groups[group]
     (player,) = (
-        each
-        for each in found.players
-        if each.player == name and anchor in (None, each.anchor)
+        each for each in found.players if each.player == name and anchor in (None, each.anchor)
     )
     return player
 
@@ -143,9 +141,7 @@ def test_intervals_narrow_with_more_positions():
 
 @pytest.mark.parametrize(("points", "sign"), [(0.0, -1), (1.0, 1)])
 def test_a_player_that_won_or_lost_everything_stays_finite_with_an_open_end(points, sign):
-    games = [
-        game for i in range(20) for game in pair("mine", "random", f"p{i}", [points, points])
-    ]
+    games = [game for i in range(20) for game in pair("mine", "random", f"p{i}", [points, points])]
     found = rated(rate(games, ["random"]), "mine")
     assert found.rating == pytest.approx(sign * elo(40.5 / 0.5), abs=1e-6)
     outer, inner = (found.low, found.high) if sign < 0 else (found.high, found.low)
@@ -225,10 +221,8 @@ def test_a_reference_that_lost_everything_is_noted():
         for game in pair("optimal", "random", f"p{i}", [1.0, 1.0], anchor=True)
     ]
     ratings = rate(games, ["random", "optimal"])
-    assert ratings.notes == [
-        "random lost every game against the other built-in players, so all distances to it rest "
-        "on the prior"
-    ]
+    (note,) = ratings.notes
+    assert note.startswith("random lost every game against the other built-in players, so all")
     assert rated(ratings, "optimal").high is None
 
 
