@@ -196,10 +196,7 @@ def _print(args: argparse.Namespace, done: Evaluation, policies: list[Policy]) -
         return
     tasks = sorted({r["task"] for r in done.records if r["task"]})  # None: it gave no problem
     say(tasks[0] if len(tasks) == 1 else f"{len(tasks)} tasks")
-    for table in tables(done.summary, _text.width(), per_task=args.per_task_table):
-        say(f"\n{_text.table(table.header, table.rows)}")
-    if done.ratings:
-        say(f"\n{rating_text(done.ratings)}")
+    say(_tables(args, done))
     for name, dollars in _costs(done, args.price).items() if args.price else ():
         say(f"\ncost of {name}: {'unknown' if dollars is None else f'${dollars:.4f}'}")
     if done.summary.is_wide and not args.per_task_table:
@@ -214,6 +211,14 @@ def _print(args: argparse.Namespace, done: Evaluation, policies: list[Policy]) -
             why = next(r["verdict"] for r in done.records if r["policy"] == policy.name)
             told = f"nothing could be scored for {policy.name}: {why.get('detail')}"
             say(f"\n{told}", file=sys.stderr)
+
+
+def _tables(args: argparse.Namespace, done: Evaluation) -> str:
+    found = tables(done.summary, _text.width(), per_task=args.per_task_table)
+    parts = [_text.table(table.header, table.rows) for table in found]
+    if done.ratings:
+        parts.append(rating_text(done.ratings))
+    return "".join(f"\n{part}\n" for part in parts).removesuffix("\n")
 
 
 def _names(text: str) -> tuple[str, ...]:

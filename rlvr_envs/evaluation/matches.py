@@ -128,7 +128,9 @@ class AnchorGames:
                 raise WorkerError(
                     f"the games between the opponents from {position} failed: {outcome.error}"
                 ) from outcome.error
-            for (first, second), points in zip(pairs, outcome.value or (), strict=False):
+            if not isinstance(outcome.value, list):  # there is no position
+                continue
+            for (first, second), points in zip(pairs, outcome.value, strict=True):
                 game = {
                     "position": position,
                     "task": question.cell.source.id,

@@ -183,6 +183,7 @@ class Plan:
         """
         if self.opponents:
             check_rated(self.ids)
+        matches: list[tuple[str | None, str | None]]
         matches = [(name, side) for name in self.opponents for side in SIDES] or [(None, None)]
         cells = [
             Cell(

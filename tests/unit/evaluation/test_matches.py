@@ -11,6 +11,7 @@ from rlvr_envs.core.games import add_policy
 from rlvr_envs.evaluation import FunctionPolicy, Policy, PolicyError, Response, evaluate, rejudge
 from rlvr_envs.evaluation.matches import AnchorGames, play_match, rate_runs
 from rlvr_envs.evaluation.plan import Plan
+from rlvr_envs.evaluation.report import write_report
 from rlvr_envs.evaluation.store import read_anchor_games, read_problems, read_records
 from rlvr_envs.executors import Serial
 
@@ -288,3 +289,12 @@ def test_a_line_that_is_no_game_is_named(tmp_path):
         file.write('"points": 7}\n')
     with pytest.raises(RowError, match=r"points are 0, 0\.5 or 1, got 7"):
         rate_runs([str(tmp_path)])
+
+
+def test_the_report_has_the_ratings(tmp_path):
+    pytest.importorskip("plotly", reason="the report needs plotly")
+    run = play(out=tmp_path, policies=["oracle"])
+    text = write_report(run).read_text("utf-8")
+    assert "<h2>Ratings</h2>" in text
+    assert "built-in optimal" in text
+    assert "400 points are odds of ten to one, and random has 0." in text
