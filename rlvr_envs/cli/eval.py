@@ -5,6 +5,10 @@ OpenAI-compatible endpoint, see --base-url), local:<folder, file.gguf, hub name 
 
     rlvr eval Gcd-v0 --policy oracle --policy random --difficulty 0-3 --out runs/gcd
 
+Games against built-in players, from both sides of each position, give ratings (docs/games.md):
+
+    rlvr eval ConnectFour-v0 --policy oracle --opponents random,mcts:50,optimal --difficulty 3
+
 The same command resumes a run that was cut short. With more --episodes or --samples, or another
 --policy, it extends the run. Output: run.json, problems.jsonl, episodes.jsonl and summary.json in
 the folder of --out, and report.html where plotly is installed.
@@ -22,6 +26,7 @@ from typing import Any
 from rlvr_envs.cli import _text
 from rlvr_envs.cli._progress import ProgressBar
 from rlvr_envs.cli._text import say
+from rlvr_envs.cli.ratings import rating_text
 from rlvr_envs.core.errors import ConfigError, DependencyError
 from rlvr_envs.evaluation.plan import Plan, expand_ids, read_difficulties, read_knobs
 from rlvr_envs.evaluation.policies import make_policies
@@ -57,6 +62,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--shots", type=int, default=0, help="solved problems before each question")
     parser.add_argument("--answer-format", help="instead of each task's own")
     _text.add_knobs(parser)
+    parser.add_argument(
+        "--opponents",
+        type=_names,
+        default=(),
+        metavar="NAMES",
+        help="rate the policies in games against these players: 'random,mcts:50,optimal' (mcts:N "
+        "is tree search with N playouts a move); the first one is rated 0",
+    )
     parser.add_argument("--per-task", action="store_true", help="expand mixtures into their tasks")
     _text.add_executor(
         parser, "play episodes", default="this process, where --workers are threads that judge"
@@ -133,6 +146,7 @@ def run(args: argparse.Namespace) -> int:
         shots=args.shots,
         answer_format=args.answer_format,
         knobs=read_knobs(args.knob),
+        opponents=args.opponents,
     )
     policies = make_policies(args.policy, _options(args))
     here = args.executor is None and args.address is None
@@ -175,15 +189,14 @@ def _write_report(args: argparse.Namespace, done: Evaluation) -> None:
 
 def _print(args: argparse.Namespace, done: Evaluation, policies: list[Policy]) -> None:
     if args.json:
-        found = {"config": done.config, **done.summary.to_json()}
+        found = {"config": done.config, **done.to_json()}
         if args.price:
             found["cost"] = _costs(done, args.price)
         say(json.dumps(found, indent=2))
         return
     tasks = sorted({r["task"] for r in done.records if r["task"]})  # None: it gave no problem
     say(tasks[0] if len(tasks) == 1 else f"{len(tasks)} tasks")
-    for table in tables(done.summary, _text.width(), per_task=args.per_task_table):
-        say(f"\n{_text.table(table.header, table.rows)}")
+    say(_tables(args, done))
     for name, dollars in _costs(done, args.price).items() if args.price else ():
         say(f"\ncost of {name}: {'unknown' if dollars is None else f'${dollars:.4f}'}")
     if done.summary.is_wide and not args.per_task_table:
@@ -198,6 +211,23 @@ def _print(args: argparse.Namespace, done: Evaluation, policies: list[Policy]) -
             why = next(r["verdict"] for r in done.records if r["policy"] == policy.name)
             told = f"nothing could be scored for {policy.name}: {why.get('detail')}"
             say(f"\n{told}", file=sys.stderr)
+
+
+def _tables(args: argparse.Namespace, done: Evaluation) -> str:
+    found = tables(done.summary, _text.width(), per_task=args.per_task_table)
+    parts = [_text.table(table.header, table.rows) for table in found]
+    if done.ratings:
+        parts.append(rating_text(done.ratings))
+    return "".join(f"\n{part}\n" for part in parts).removesuffix("\n")
+
+
+def _names(text: str) -> tuple[str, ...]:
+    names = tuple(part.strip() for part in text.split(","))
+    if not all(names):
+        raise argparse.ArgumentTypeError(
+            f"opponents are names with commas between them, such as 'random,optimal', got {text!r}"
+        )
+    return names
 
 
 def _price(text: str) -> float:

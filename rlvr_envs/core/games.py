@@ -171,13 +171,13 @@ class GameTask(InteractiveTask[GameConfigT, GameProblemT]):
     def player(self, problem: GameProblemT, name: str) -> Mover | None:
         """Return the opponent of a name, None where there is none of that name."""
 
-    def opponent(self, problem: GameProblemT) -> Mover:
-        """Return who makes the moves of the other seats.
+    def opponent(self, problem: GameProblemT, name: str | None = None) -> Mover:
+        """Return who makes the moves of the other seats: the configured opponent, or one by name.
 
         Raises:
             ConfigError: nobody has that name.
         """
-        name, game = self.config.opponent, self.game(problem)
+        name, game = name or self.config.opponent, self.game(problem)
         if name == "random":
             return lambda state, rng: pick(rng, game.actions(state))
         if (policy := _POLICIES.get(name)) is not None:
@@ -275,6 +275,10 @@ class GameTask(InteractiveTask[GameConfigT, GameProblemT]):
         """Return the legal move that a text spells, or None."""
         return read_move(text, legal)
 
+    def drawn_verdict(self) -> Verdict:
+        """Return what a draw earns."""
+        return Verdict.wrong("drawn", outcome=0.0)
+
     def hasty(self, rng: Rng, game: Game[Any], state: Any) -> str:
         """Return the move of a hurried player, by default a random one.
 
@@ -350,4 +354,6 @@ class GameSession:
             return Verdict.wrong("a move lost value", regret=regret, outcome=outcome)
         if outcome > 0:
             return Verdict.correct("won", outcome=outcome)
-        return Verdict.wrong("lost" if outcome < 0 else "drawn", outcome=outcome)
+        if outcome < 0:
+            return Verdict.wrong("lost", outcome=outcome)
+        return self._task.drawn_verdict()

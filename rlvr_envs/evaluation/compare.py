@@ -9,6 +9,7 @@ from typing import Any
 from rlvr_envs.core.errors import UsageError
 from rlvr_envs.evaluation.metrics import Estimate, paired_difference
 from rlvr_envs.evaluation.runs import Run, labels, open_runs
+from rlvr_envs.evaluation.store import position_of
 
 # What a comparison is broken down by, beside the whole.
 BREAKDOWNS = ("domain", "task", "difficulty")
@@ -114,10 +115,15 @@ class PairComparison:
 def common_difference(
     first: Mapping[str, Sequence[float]], second: Mapping[str, Sequence[float]]
 ) -> tuple[list[str], Estimate]:
-    """Return the problems that both have scores of, and second minus first over their means."""
+    """Return the problems that both have scores of, and second minus first over their means.
+
+    The interval knows which matches share a position.
+    """
     common = [name for name in first if first[name] and second.get(name)]
     return common, paired_difference(
-        [fmean(second[name]) for name in common], [fmean(first[name]) for name in common]
+        [fmean(second[name]) for name in common],
+        [fmean(first[name]) for name in common],
+        clusters=[position_of(name) for name in common],
     )
 
 

@@ -183,6 +183,8 @@ class Episode:
             record["answer"] = extracted(instance, response)
         if interactive:
             record["replies"] = self._replies
+        if question.cell.opponent:
+            record |= {"opponent": question.cell.opponent, "side": question.cell.side}
         record |= asked_fields(self._responses, self._error, interactive=interactive)
         return record
 

@@ -164,12 +164,18 @@ def naive_binomial(successes: int, n: int, confidence: float = 0.95) -> tuple[fl
 
 
 def paired_difference(
-    first: Sequence[float], second: Sequence[float], confidence: float = 0.95
+    first: Sequence[float],
+    second: Sequence[float],
+    confidence: float = 0.95,
+    *,
+    clusters: Sequence[str] | None = None,
 ) -> Estimate:
     """Return the mean difference of two policies' problem means, problem by problem.
 
     Comparing on the same problems removes the variance between problems (Miller 2024, section
-    4.2); the interval is that of `bounded_interval` for half of one and the difference.
+    4.2); the interval is that of `bounded_interval` for half of one and the difference. Where
+    several values belong together, ``clusters`` names for each what it belongs to, and the standard
+    error is that of `clustered_mean`.
 
     Raises:
         ConfigError: the lengths differ.
@@ -181,10 +187,15 @@ def paired_difference(
     if n == 0:
         return Estimate(None, None, None, None)
     mean = math.fsum(differences) / n
-    if n < 2:
+    together: dict[object, list[float]] = {}
+    for name, difference in zip(clusters or range(n), differences, strict=True):
+        together.setdefault(name, []).append(difference - mean)
+    groups = len(together)
+    if groups < 2:
         return Estimate(mean, None, None, None)
-    se = math.sqrt(math.fsum((d - mean) ** 2 for d in differences) / (n - 1) / n)
-    low, high = bounded_interval((1.0 + mean) / 2, se / 2, n, confidence)
+    spread = math.fsum(math.fsum(each) ** 2 for each in together.values())
+    se = math.sqrt(groups / (groups - 1) * spread) / n
+    low, high = bounded_interval((1.0 + mean) / 2, se / 2, groups, confidence)
     return Estimate(mean, se, 2 * low - 1.0, 2 * high - 1.0)
 
 

@@ -2,19 +2,24 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from itertools import islice
 from threading import Lock
 from typing import Any
 
 from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.games import GameTask
 from rlvr_envs.core.instance import Instance, Row
+from rlvr_envs.core.registry import find, task_ids
 from rlvr_envs.core.seeding import draw_seed, stream
 from rlvr_envs.core.source import Source, open_source
 from rlvr_envs.core.task import IndexedTask
 
 _MAX_PART_CHARS = 20  # of a level or a range in text
 _TRIES = 1000  # seeds for each problem that is wanted
+
+SIDES = ("first", "second")  # of a match: the values of the knob ``match``
+_SET_BY_MATCHES = frozenset({"judge", "match", "opponent", "seat"})
 
 
 def read_difficulties(text: str | None) -> tuple[int | None, ...]:
@@ -70,6 +75,32 @@ def expand_ids(ids: Sequence[str], *, per_task: bool = False) -> tuple[str, ...]
     return tuple(dict.fromkeys(found))
 
 
+def is_rated(task_type: type[Any]) -> bool:
+    """Return whether a task is a game with matches that ratings can be made of."""
+    return issubclass(task_type, GameTask) and any(
+        f.name == "match" for f in fields(task_type.Config)
+    )
+
+
+def check_rated(ids: Sequence[str]) -> None:
+    """Check that ids are games with matches.
+
+    Raises:
+        ConfigError: one is not.
+    """
+    for given in ids:
+        for spec in open_source(given).specs:
+            if not is_rated(spec.task_type):
+                rated = [each for each in task_ids() if is_rated(find(each).task_type)]
+                what = "no game"
+                if issubclass(spec.task_type, GameTask):
+                    what = "a game without a choice of opponents"
+                raise ConfigError(
+                    f"{spec.id} is {what}, and ratings are made of games against opponents: "
+                    f"evaluate {', '.join(each.rpartition('/')[2] for each in rated)}"
+                )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
     """The questions of an evaluation; two plans that are equal ask the same ones.
@@ -84,6 +115,8 @@ class Plan:
             the chat; small models need them to keep to the answer format.
         answer_format: the label of an answer format, instead of each task's own.
         knobs: fields of the tasks' configuration, by name.
+        opponents: built-in players. If there are any, all ids are games, and every problem is a
+            match against each opponent from both sides.
 
     Examples:
         >>> from rlvr_envs.evaluation import Plan
@@ -100,6 +133,7 @@ class Plan:
     shots: int = 0
     answer_format: str | None = None
     knobs: Mapping[str, Any] = field(default_factory=dict)
+    opponents: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.ids:
@@ -114,6 +148,16 @@ class Plan:
         ):
             if isinstance(value, bool) or not isinstance(value, int) or value < low:
                 raise ConfigError(f"{name} is an integer from {low}, got {value!r}")
+        self._check_opponents()
+
+    def _check_opponents(self) -> None:
+        if len(set(self.opponents)) < len(self.opponents):
+            raise ConfigError(f"opponents are named once each, got {', '.join(self.opponents)}")
+        if fixed := sorted(_SET_BY_MATCHES & set(self.knobs)) if self.opponents else []:
+            raise ConfigError(
+                f"opponents are played in matches from both sides, which set the knob "
+                f"{fixed[0]!r}: leave it out"
+            )
 
     def to_json(self) -> dict[str, Any]:
         """Return the plan as JSON data."""
@@ -126,27 +170,36 @@ class Plan:
             "shots": self.shots,
             "answer_format": self.answer_format,
             "knobs": dict(self.knobs),
+            # A run from before there were opponents can be resumed.
+            **({"opponents": list(self.opponents)} if self.opponents else {}),
         }
 
     def cells(self) -> "list[Cell]":
-        """Return the combinations of id and difficulty, each with its source open.
+        """Return the combinations of id, difficulty and match, each with its source open.
 
         Raises:
-            ConfigError: a difficulty or a knob does not fit a task.
+            ConfigError: a difficulty or a knob does not fit a task, or a task has no matches.
             RegistrationError: an id does not exist.
         """
+        if self.opponents:
+            check_rated(self.ids)
+        matches: list[tuple[str | None, str | None]]
+        matches = [(name, side) for name in self.opponents for side in SIDES] or [(None, None)]
         cells = [
             Cell(
                 open_source(
                     task_id,
                     difficulty=level,
                     answer_format=self.answer_format,
-                    knobs=self.knobs,
+                    knobs={**self.knobs, **({"opponent": name, "match": side} if name else {})},
                 ),
                 level,
+                name,
+                side,
             )
             for task_id in self.ids
             for level in self.difficulties
+            for name, side in matches
         ]
         for spec in (spec for cell in cells for spec in cell.source.specs):
             if self.shots and spec.interactive:
@@ -156,10 +209,12 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One id at one difficulty."""
+    """One id at one difficulty; of a match also the opponent and the agent's side."""
 
     source: Source
     difficulty: int | None
+    opponent: str | None = None
+    side: str | None = None
 
     def questions(
         self, plan: Plan, keep: Callable[[Instance], bool] | None = None
@@ -220,7 +275,10 @@ class Question:
     def key(self) -> str:
         """The name of this question among all of a run."""
         which = f"#{self.index}" if self.problem_seed is None else str(self.problem_seed)
-        return f"{self.cell.source.id}|{self.cell.difficulty}|{which}"
+        cell = self.cell
+        # After the first space, for `store.position_of`.
+        match = f" {cell.side} against {cell.opponent}" if cell.opponent else ""
+        return f"{cell.source.id}|{cell.difficulty}|{which}{match}"
 
     def instance(self) -> Instance:
         """Return the problem; several threads may ask at once."""

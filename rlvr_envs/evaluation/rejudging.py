@@ -18,8 +18,10 @@ from rlvr_envs.core.parallel import CPU_S, Response, judge_rows, require
 from rlvr_envs.core.registry import find
 from rlvr_envs.core.verdict import Status, Verdict
 from rlvr_envs.evaluation.episode import POLICY_ERROR, answer_in, breaks_off
+from rlvr_envs.evaluation.matches import rate_records
 from rlvr_envs.evaluation.runner import versions
 from rlvr_envs.evaluation.store import (
+    ANCHORS,
     CONFIG,
     EPISODES,
     PROBLEMS,
@@ -28,6 +30,7 @@ from rlvr_envs.evaluation.store import (
     Record,
     json_line,
     question_of,
+    read_anchor_games,
     read_config,
     read_problems,
     read_records,
@@ -373,5 +376,12 @@ def _write(
         for _, record in _pairs(work, verdicts):
             file.write(json_line(record))
     stored = {"config": whole["config"], "versions": versions()}
-    write_json(target / SUMMARY, {**stored, **summary.to_json()})
+    statistics = summary.to_json()
+    if opponents := whole["config"].get("opponents"):
+        games = list(read_anchor_games(work.folder / ANCHORS))
+        with replaced(target / ANCHORS) as file:
+            file.writelines(map(json_line, games))
+        played = (light(record) for _, record in _pairs(work, verdicts))
+        statistics["ratings"] = rate_records(played, games, opponents).to_json()
+    write_json(target / SUMMARY, {**stored, **statistics})
     write_json(target / CONFIG, {**stored, "rejudged": {"versions": whole.get("versions")}})

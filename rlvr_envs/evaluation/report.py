@@ -29,7 +29,12 @@ from rlvr_envs.evaluation.report_samples import Sample, pick_samples
 from rlvr_envs.evaluation.runner import Evaluation, versions
 from rlvr_envs.evaluation.store import EPISODES, REPORT
 from rlvr_envs.evaluation.summary import Group, Summary
-from rlvr_envs.evaluation.table import estimate_text, too_few_text
+from rlvr_envs.evaluation.table import (
+    estimate_text,
+    rating_notes,
+    rating_tables,
+    too_few_text,
+)
 from rlvr_envs.evaluation.usage import cost
 
 # Longer texts are cut in the page; they are whole in episodes.jsonl.
@@ -73,6 +78,7 @@ def page(
     body = (
         _facts(done),
         _tiles(summary, price),
+        _ratings(done),
         _plots(summary),
         _metrics_table(summary),
         _by_domain(summary),
@@ -97,6 +103,13 @@ def _facts(done: Evaluation) -> str:
             "episodes": len(done.records),
         }
     )
+
+
+def _ratings(done: Evaluation) -> str:
+    if done.ratings is None:
+        return ""
+    tables = (table(each.header, each.rows) for each in rating_tables(done.ratings))
+    return heading("Ratings", " ".join(rating_notes(done.ratings))) + "".join(tables)
 
 
 def _levels(plan: Plan) -> str:

@@ -18,14 +18,16 @@ from pathlib import Path
 from typing import Any
 
 from rlvr_envs.core.errors import ConfigError
-from rlvr_envs.core.executor import Executor, check_executor
+from rlvr_envs.core.executor import Executor, Serial, check_executor
 from rlvr_envs.core.verdict import Status
 from rlvr_envs.core.version import __version__
 from rlvr_envs.evaluation.episode import Episode, episode_key, stored_problem
+from rlvr_envs.evaluation.matches import AnchorGames, check_players, rate_records
 from rlvr_envs.evaluation.on_executor import play_all, problems_of
 from rlvr_envs.evaluation.plan import Plan, Question, expand_ids, read_difficulties
 from rlvr_envs.evaluation.policies import make_policies
 from rlvr_envs.evaluation.policy import Policy, PolicyOptions
+from rlvr_envs.evaluation.ratings import Ratings
 from rlvr_envs.evaluation.store import SUMMARY, Record, RunFolder, question_of, write_json
 from rlvr_envs.evaluation.summary import Summary, light, summarise
 
@@ -60,6 +62,7 @@ class Evaluation:
         summary: the statistics.
         folder: where the run is stored, or None.
         size: how many episodes of each policy make the run complete.
+        ratings: of the policies and their opponents, if there are opponents.
 
     Examples:
         >>> from rlvr_envs.evaluation import evaluate
@@ -74,6 +77,12 @@ class Evaluation:
     summary: Summary
     folder: Path | None
     size: int
+    ratings: Ratings | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the statistics as JSON data, with the ratings if there are some."""
+        found = self.summary.to_json()
+        return found | ({"ratings": self.ratings.to_json()} if self.ratings else {})
 
 
 def evaluate(  # noqa: PLR0913 - every argument is the user's, and all but two are keywords
@@ -87,6 +96,7 @@ def evaluate(  # noqa: PLR0913 - every argument is the user's, and all but two a
     shots: int = 0,
     answer_format: str | None = None,
     knobs: dict[str, Any] | None = None,
+    opponents: Sequence[str] = (),
     options: PolicyOptions | None = None,
     out: str | Path | None = None,
     workers: int | None = None,
@@ -105,6 +115,8 @@ def evaluate(  # noqa: PLR0913 - every argument is the user's, and all but two a
         shots: solved problems of the same task before each question.
         answer_format: the label of an answer format, instead of each task's own.
         knobs: fields of the tasks' configuration, by name.
+        opponents: built-in players, such as ``["random", "mcts:50", "optimal"]``: each problem of a
+            game is a match against each of them from both sides, and all are rated.
         options: options of the policies that run a model.
         out: the folder of the run. A run that was cut short goes on where it was, and one that was
             finished may go on to more episodes, samples and policies.
@@ -138,6 +150,7 @@ def evaluate(  # noqa: PLR0913 - every argument is the user's, and all but two a
         shots=shots,
         answer_format=answer_format,
         knobs=knobs or {},
+        opponents=(opponents,) if isinstance(opponents, str) else tuple(opponents),
     )
     given = [policies] if isinstance(policies, (str, Policy)) else list(policies)
     named = iter(make_policies([p for p in given if isinstance(p, str)], options))
@@ -178,25 +191,36 @@ def run_plan(  # noqa: PLR0913 - as above
         )
     if asked is None:
         asked = [question for cell in plan.cells() for question in cell.questions(plan)]
+    check_players(asked)
     config = plan.to_json() | {"policies": {p.name: p.settings() for p in policies}}
     folder = None if out is None else RunFolder(Path(out), config, versions())
     config = config if folder is None else folder.config
     try:
         run = _Run(plan, asked, policies, folder, progress)
+        run.meet(executor or Serial())
         if executor is not None:
             run.on(executor)
         else:
             _in_event_loop(run, workers or _cores())
         records = list(run.finished.values())
-        summary = summarise(records, samples=plan.samples)
+        done = Evaluation(
+            plan,
+            config,
+            records,
+            summarise(records, samples=plan.samples),
+            folder.path if folder else None,
+            len(asked) * plan.samples,
+            rate_records(records, run.anchors.games.values(), plan.opponents)
+            if plan.opponents
+            else None,
+        )
         if folder is not None:
-            stored = {"config": config, "versions": versions(), **summary.to_json()}
+            stored = {"config": config, "versions": versions(), **done.to_json()}
             write_json(folder.path / SUMMARY, stored)
     finally:
         if folder is not None:
             folder.close()
-    where = folder.path if folder else None
-    return Evaluation(plan, config, records, summary, where, len(asked) * plan.samples)
+    return done
 
 
 def versions() -> dict[str, str]:
@@ -221,7 +245,9 @@ class _Run:
         self._asked = asked
         self._folder = folder
         self._progress = progress
-        self.total = len(asked) * plan.samples * len(policies)
+        before = folder.anchor_games() if folder is not None and plan.opponents else ()
+        self.anchors = AnchorGames(plan, asked, before)
+        self.total = len(asked) * plan.samples * len(policies) + self.anchors.total
         self.finished: dict[str, Record] = {}
         # Judged again, or asked again, when a run is resumed.
         self._unscored: dict[str, Record] = {}
@@ -232,7 +258,7 @@ class _Run:
             self._read(folder)
         # Episodes of policies that the folder has and this call does not ask.
         self._others = sum(record["policy"] not in self._names for record in self.finished.values())
-        self._resumed = len(self.finished) - self._others
+        self._resumed = self._done()
 
     def _read(self, folder: RunFolder) -> None:
         self._fingerprints |= folder.fingerprints
@@ -244,6 +270,16 @@ class _Run:
                 self.finished[key] = light(record)
             else:
                 self._unscored[key] = record
+
+    def _done(self) -> int:
+        return len(self.finished) - self._others + len(self.anchors.games)
+
+    def meet(self, executor: Executor) -> None:
+        """Play the games between the opponents."""
+        for game in self.anchors.play(executor):
+            if self._folder is not None:
+                self._folder.add_anchor_game(game)
+            self._tell(None)
 
     def on(self, executor: Executor) -> None:
         """Play the episodes on an executor."""
@@ -370,8 +406,7 @@ class _Run:
 
     def _tell(self, record: Record | None) -> None:
         if self._progress is not None:
-            done = len(self.finished) - self._others
-            self._progress(Progress(done, self.total, self._resumed, record))
+            self._progress(Progress(self._done(), self.total, self._resumed, record))
 
 
 def _judgeable(record: Record) -> bool:

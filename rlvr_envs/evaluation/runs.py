@@ -28,7 +28,7 @@ from rlvr_envs.evaluation.store import (
 SAMPLES = "samples.jsonl"  # of a training run; `rlvr_envs.agents` writes it
 
 # Fields of a record that are numbers or words about the episode, as a reader of it may want them.
-_FACTS = ("finish", "tokens", "prompt_tokens", "elapsed_s", "attempts")
+_FACTS = ("finish", "tokens", "prompt_tokens", "elapsed_s", "attempts", "opponent", "side")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

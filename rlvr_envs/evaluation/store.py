@@ -22,6 +22,7 @@ Record = dict[str, Any]
 CONFIG = "run.json"
 EPISODES = "episodes.jsonl"
 PROBLEMS = "problems.jsonl"
+ANCHORS = "anchors.jsonl"  # games between the opponents, of a run that has some
 SUMMARY = "summary.json"
 REPORT = "report.html"
 TRAINED = "config.json"  # of a run of `rlvr train`, which has a folder of its own
@@ -56,6 +57,17 @@ _OPTIONAL: dict[str, type | tuple[type, ...]] = {
     "prompt_tokens": int,
     "attempts": int,
     "waited_s": (int, float),
+    "opponent": str,
+    "side": str,
+}
+# What every line of `ANCHORS` has: the points are those of who moved first.
+_ANCHOR_FIELDS: dict[str, type | tuple[type, ...]] = {
+    "position": str,
+    "task": str,
+    "difficulty": (int, _NONE),
+    "first": str,
+    "second": str,
+    "points": (int, float),
 }
 # What every problem has, of the row's keys those that showing and judging rely on.
 _PROBLEM_FIELDS: dict[str, type | tuple[type, ...]] = {
@@ -100,6 +112,7 @@ class RunFolder:
             raise ConfigError(f"the run folder {str(path)!r} cannot be made: {error}") from error
         self._file = open_to_append(path / EPISODES)
         self._problems: int | None = None
+        self._anchors: int | None = None
         try:
             try:
                 fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -164,13 +177,25 @@ class RunFolder:
             _append(self._problems, problem)
             self.fingerprints[question] = problem["fingerprint"]
 
+    def anchor_games(self) -> list[Record]:
+        """Return the games between built-in players on disk, and get ready for more."""
+        if self._anchors is None:
+            self._anchors = open_to_append(self.path / ANCHORS)
+            self.repaired |= _cut_torn_line(self._anchors)
+        return list(read_anchor_games(self.path / ANCHORS))
+
+    def add_anchor_game(self, game: Mapping[str, Any]) -> None:
+        """Write a game between built-in players; after `anchor_games`."""
+        if self._anchors is not None:
+            _append(self._anchors, game)
+
     def records(self) -> Iterator[Record]:
         """Yield the episodes on disk, in the order in which they ended."""
         yield from read_records(self.path / EPISODES)
 
     def close(self) -> None:
         """Release the folder."""
-        for file in (self._problems, self._file):  # the second one is locked
+        for file in (self._anchors, self._problems, self._file):  # the last one is locked
             if file is not None:
                 os.close(file)
 
@@ -234,6 +259,17 @@ def _stored_problems(path: Path) -> Iterator[JsonLine]:
         yield from json_lines(path, _problem_fault, remedy)
 
 
+def read_anchor_games(path: Path) -> Iterator[Record]:
+    """Yield the games between built-in players of a file; a missing file holds none.
+
+    Raises:
+        RowError: a line is not such a game.
+    """
+    if path.exists():
+        remedy = "remove the line to have the game played again on resume"
+        yield from (line.data for line in json_lines(path, _anchor_fault, remedy))
+
+
 class Problems:
     """The stored problems of a run by the keys of their questions; read one by one when asked for.
 
@@ -273,6 +309,14 @@ def question_of(record: Mapping[str, Any]) -> str:
     return str(record["key"])[len(record["policy"]) + 1 :].rpartition("|")[0]
 
 
+def position_of(question: str) -> str:
+    """Return a question without its opponent and side, which leaves the position of a match.
+
+    Games from one position are alike, as samples of one problem are. Other questions stay whole.
+    """
+    return question.partition(" ")[0]
+
+
 def _field_fault(
     data: Record, fields: Mapping[str, type | tuple[type, ...]], what: str, *, needed: bool = True
 ) -> str:
@@ -288,6 +332,14 @@ def _field_fault(
 def _problem_fault(data: Record) -> str:
     """Return what keeps a line from being a problem, if anything does."""
     return _field_fault(data, _PROBLEM_FIELDS, "problem")
+
+
+def _anchor_fault(data: Record) -> str:
+    """Return what keeps a line from being a game between built-in players, if anything does."""
+    fault = _field_fault(data, _ANCHOR_FIELDS, "game")
+    if not fault and data["points"] not in (0, 0.5, 1):
+        return f"points are 0, 0.5 or 1, got {data['points']!r}"
+    return fault
 
 
 def _fault(record: Record) -> str:

@@ -14,7 +14,7 @@ from rlvr_envs.evaluation.metrics import (
     pass_at_k,
     quantiles,
 )
-from rlvr_envs.evaluation.store import Record, question_of
+from rlvr_envs.evaluation.store import Record, position_of, question_of
 from rlvr_envs.evaluation.usage import retries, total
 
 # The groupings of a summary: by which fields of a record the episodes are put together.
@@ -45,7 +45,7 @@ class Group:
 
     Attributes:
         by: what the episodes have in common, such as ``{"policy": …, "task": …}``.
-        problems: how many problems were asked.
+        problems: how many problems were asked; of matches each side and opponent is one.
         episodes: how many episodes ended, scored or not.
         unscored: how many of them say nothing about the policy; every number below leaves
             them out.
@@ -244,12 +244,16 @@ def _group(
     by: dict[str, Any], records: list[Record], ks: Sequence[int], optimised: frozenset[Any]
 ) -> Group:
     problems: dict[str, list[Record]] = {}
+    positions: dict[str, list[Record]] = {}
     for record in records:
         problems.setdefault(_problem(record), []).append(record)
+        if record["scored"]:
+            positions.setdefault(position_of(question_of(record)), []).append(record)
     scored = [
         sorted((r for r in found if r["scored"]), key=lambda r: int(r["sample"]))
         for found in problems.values()
     ]
+    alike = list(positions.values())
     answered = [r for r in records if r["turns"]]
     comparable = all(r["task"] in optimised for r in records)
     return Group(
@@ -258,10 +262,10 @@ def _group(
         episodes=len(records),
         unscored=sum(not r["scored"] for r in records),
         undecided=sum(r["verdict"]["status"] == Status.UNDECIDED for r in records),
-        score=clustered_mean([[_score(r) for r in found] for found in scored]),
-        solved=clustered_mean([[float(_solved(r)) for r in found] for found in scored]),
-        feasible=_mean_part("feasible", scored) if comparable else None,
-        ratio=_mean_part("ratio", scored) if comparable else None,
+        score=clustered_mean([[_score(r) for r in found] for found in alike]),
+        solved=clustered_mean([[float(_solved(r)) for r in found] for found in alike]),
+        feasible=_mean_part("feasible", alike) if comparable else None,
+        ratio=_mean_part("ratio", alike) if comparable else None,
         pass_at=_per_problem(scored, ks, _pass_at),
         majority_at=_per_problem([f for f in scored if _votes(f)], ks, _majority_at),
         statuses=_statuses(records),

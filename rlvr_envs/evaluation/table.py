@@ -1,9 +1,10 @@
-"""The summary as tables of text: one of the policies, and the tasks side by side."""
+"""The summary as tables of text: one of the policies, the tasks side by side, and ratings."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from rlvr_envs.evaluation.metrics import Estimate, is_comparable
+from rlvr_envs.evaluation.ratings import Rated, RatingGroup, Ratings
 from rlvr_envs.evaluation.summary import Group, Summary
 
 _LEAST_COLUMN = 7  # "0.123" and a sign that more follows
@@ -147,6 +148,80 @@ def _side_by_side(summary: Summary, column: str, rows: _Rows, width: int) -> Tab
     return Table(
         [column, *short_names(policies, max(_LEAST_COLUMN, room)), *["note"] * noted], cells
     )
+
+
+def rating_tables(ratings: Ratings, width: int = 100) -> list[Table]:
+    """Return the ratings of the whole, and those by task and by difficulty where there are several.
+
+    The whole has a row for each player; the others have a column for each.
+    """
+    (whole,) = ratings.groups["overall"]
+    met = list(dict.fromkeys(name for each in whole.players for name in each.against))
+    header = ["player", "rating [95 % CI]", "games", "points", "won", "drawn", "lost"]
+    rows = [
+        [
+            player_name(each),
+            rating_text(each),
+            str(each.games),
+            "–" if each.points is None else f"{each.points:.3f}",
+            *map(str, (each.won, each.drawn, each.lost)),
+            *(f"{each.against[name]:.3f}" if name in each.against else "–" for name in met),
+        ]
+        for each in whole.players
+    ]
+    found = [Table([*header, *(f"vs {name}" for name in met)], rows)]
+    for column in ("task", "difficulty"):
+        groups = ratings.groups[column]
+        if len(groups) > 1:
+            found.append(_ratings_by(column, groups, whole.players, width))
+    return found
+
+
+def _ratings_by(
+    column: str, groups: Sequence[RatingGroup], players: Sequence[Rated], width: int
+) -> Table:
+    rows = []
+    for group in groups:
+        inside = {(each.player, each.anchor): each for each in group.players}
+        name = "default" if group.by[column] is None else str(group.by[column])
+        rated = [inside.get((each.player, each.anchor)) for each in players]
+        rows.append([name, *("–" if each is None else _rating(each) for each in rated)])
+    room = (width - max(len(row[0]) for row in rows)) // len(players) - 2
+    names = short_names([player_name(each) for each in players], max(_LEAST_COLUMN, room))
+    return Table([column, *names], rows)
+
+
+def player_name(rated: Rated) -> str:
+    """Return how a table names a player: a policy may have a built-in player's name."""
+    return f"built-in {rated.player}" if rated.anchor else rated.player
+
+
+def rating_text(rated: Rated) -> str:
+    """Return a rating such as ``412 [350, 480]``, ``700 [420, ∞]`` or what keeps it from one."""
+    if rated.note:
+        return f"{_rating(rated)} ({rated.note})"
+    if rated.rating is None or rated.low == rated.high:  # the reference player
+        return _rating(rated)
+    low = "-∞" if rated.low is None else f"{rated.low:.0f}"
+    high = "∞" if rated.high is None else f"{rated.high:.0f}"
+    return f"{_rating(rated)} [{low}, {high}]"
+
+
+def _rating(rated: Rated) -> str:
+    return "–" if rated.rating is None else f"{rated.rating:.0f}"
+
+
+def rating_notes(ratings: Ratings) -> list[str]:
+    """Return what has to be said beside the ratings, as sentences."""
+    (whole,) = ratings.groups["overall"]
+    notes = [f"Elo scale: 400 points are odds of ten to one, and {ratings.reference} has 0."]
+    if sum(each.anchor for each in whole.players) > 1:
+        notes[0] += " The games of built-in players are those between them."
+    if whole.left_out:
+        notes.append(
+            f"Games left out: {whole.left_out}, not scored or without the one with sides changed."
+        )
+    return [*notes, *(f"{note[:1].upper()}{note[1:]}." for note in ratings.notes)]
 
 
 def _note(row: Mapping[str, Group]) -> str:

@@ -84,7 +84,7 @@ class ConnectFourTask(BoardTask[ConnectFourConfig, ConnectFourProblem]):
         config = self.config
         game = LineGame(config.n_rows, config.n_columns, n_in_row=config.n_in_row, gravity=True)
         seat, opening = self.opening(rng, game)
-        return ConnectFourProblem(
+        problem = ConnectFourProblem(
             opening=opening,
             seat=seat,
             seed=draw_seed(rng),
@@ -92,6 +92,7 @@ class ConnectFourTask(BoardTask[ConnectFourConfig, ConnectFourProblem]):
             n_columns=config.n_columns,
             n_in_row=config.n_in_row,
         )
+        return self.seated(problem)
 
     def game(self, problem: ConnectFourProblem) -> LineGame:
         return LineGame(problem.n_rows, problem.n_columns, n_in_row=problem.n_in_row, gravity=True)

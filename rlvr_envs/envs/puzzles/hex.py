@@ -67,16 +67,19 @@ class HexTask(BoardTask[HexConfig, HexProblem]):
         Gale, "The Game of Hex and the Brouwer Fixed-Point Theorem", 1979.
     """
 
+    can_draw = False
+
     def generate(self, rng: Rng) -> HexProblem:
         config = self.config
         seat, opening = self.opening(rng, HexGame(config.n_rows, config.n_columns))
-        return HexProblem(
+        problem = HexProblem(
             opening=opening,
             seat=seat,
             seed=draw_seed(rng),
             n_rows=config.n_rows,
             n_columns=config.n_columns,
         )
+        return self.seated(problem)
 
     def game(self, problem: HexProblem) -> HexGame:
         return HexGame(problem.n_rows, problem.n_columns)

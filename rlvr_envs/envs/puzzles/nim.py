@@ -9,7 +9,6 @@ from rlvr_envs.core.games import (
     AIM,
     OVER,
     TURNS_AT_MOST,
-    GameConfig,
     GameProblem,
     read_move,
 )
@@ -18,7 +17,7 @@ from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
 from rlvr_envs.generators.games.heaps import HeapGame, HeapRules, HeapValues
 from rlvr_envs.generators.games.solving import move_values
-from rlvr_envs.generators.games.tasks import ValuedTask, draw_seed
+from rlvr_envs.generators.games.tasks import ValuedConfig, ValuedTask, draw_seed
 from rlvr_envs.generators.moves.scoring import listing
 
 _DRAWS = 60
@@ -33,7 +32,7 @@ _LEVELS = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NimConfig(GameConfig):
+class NimConfig(ValuedConfig):
     """The family of rules, and the heaps."""
 
     family: str = knob(
@@ -46,6 +45,7 @@ class NimConfig(GameConfig):
     largest: int = knob(12, "the largest heap", low=2, high=120)
 
     def check(self) -> None:
+        ValuedConfig.check(self)
         if self.smallest >= self.largest:
             raise ConfigError(f"need smallest < largest, got {self}")
 
@@ -113,7 +113,7 @@ class NimTask(ValuedTask[NimConfig, NimProblem]):
         takes = _takes(rng, config.family)
         splits = config.family in ("kayles", "dawson", "octal")
         rules = HeapRules(takes, splits, config.family == "misere")
-        seat = config.seat if config.seat >= 0 else integer(rng, 0, 1)
+        seat = self.first_seat(rng)
         values, best, fewest = _values(rules), None, 2.0
         for _ in range(_DRAWS):
             sizes = tuple(
@@ -121,6 +121,8 @@ class NimTask(ValuedTask[NimConfig, NimProblem]):
             )
             game = HeapGame(rules, sizes)
             if game.mover(game.start()) == OVER or values.value(game.start()) != 1:
+                continue
+            if self.in_match and _ends_at_once(game):
                 continue
             worth = move_values(game, values, game.start())
             share = sum(value > 0 for value in worth.values()) / len(worth)
@@ -130,7 +132,7 @@ class NimTask(ValuedTask[NimConfig, NimProblem]):
                 break
         if best is None:
             raise ConfigError(f"no position was drawn that can be won: {config}")
-        return NimProblem(
+        problem = NimProblem(
             seat=seat,
             seed=draw_seed(rng),
             sizes=best,
@@ -138,10 +140,12 @@ class NimTask(ValuedTask[NimConfig, NimProblem]):
             splits=splits,
             misere=rules.misere,
         )
+        return self.seated(problem)
 
     def game(self, problem: NimProblem) -> HeapGame:
         rules = HeapRules(problem.takes, problem.splits, problem.misere)
-        return HeapGame(rules, problem.sizes, problem.seat)
+        first = (problem.seat + len(problem.opening)) % 2
+        return HeapGame(rules, problem.sizes, first)
 
     def values(self, problem: NimProblem) -> HeapValues:
         return _values(self.game(problem).rules)
@@ -151,10 +155,10 @@ class NimTask(ValuedTask[NimConfig, NimProblem]):
         return math.prod(_positions(size, problem.splits) for size in problem.sizes)
 
     def rules(self, problem: NimProblem) -> str:
-        return (
-            f"{self._heap_rules(problem)} You move first, and you can force a win, against any "
-            "play. Only a win earns full marks."
-        )
+        aim = "You move first, and you can force a win, against any play. Only a win earns full marks."
+        if self.in_match:
+            aim = "A win earns 1, a loss 0."
+        return f"{self._heap_rules(problem)} {aim}"
 
     def seat_rules(self, problem: NimProblem, seat: int) -> str:
         return f"{self._heap_rules(problem)} {AIM}"
@@ -187,6 +191,12 @@ class NimTask(ValuedTask[NimConfig, NimProblem]):
         parts = tail.replace(",", " ").split()
         swapped = f"{head}{colon} {' '.join(reversed(parts))}"
         return read_move(text, legal) or (read_move(swapped, legal) if len(parts) == 2 else None)
+
+
+def _ends_at_once(game: HeapGame) -> bool:
+    """Return whether some first move is the last one."""
+    start = game.start()
+    return any(game.mover(game.after(start, move)) == OVER for move in game.actions(start))
 
 
 @lru_cache(maxsize=64)

@@ -82,7 +82,7 @@ class TicTacToeTask(BoardTask[TicTacToeConfig, TicTacToeProblem]):
         config = self.config
         game = LineGame(config.n_rows, config.n_columns, n_in_row=config.n_in_row)
         seat, opening = self.opening(rng, game)
-        return TicTacToeProblem(
+        problem = TicTacToeProblem(
             opening=opening,
             seat=seat,
             seed=draw_seed(rng),
@@ -90,6 +90,7 @@ class TicTacToeTask(BoardTask[TicTacToeConfig, TicTacToeProblem]):
             n_columns=config.n_columns,
             n_in_row=config.n_in_row,
         )
+        return self.seated(problem)
 
     def game(self, problem: TicTacToeProblem) -> LineGame:
         return LineGame(problem.n_rows, problem.n_columns, n_in_row=problem.n_in_row)
