@@ -148,7 +148,12 @@ class Game2048Task(GameTask[Game2048Config, Game2048Problem]):
 
     def rules(self, problem: Game2048Problem) -> str:
         boards = "\n\n".join(_drawn(cells, problem.n_columns) for cells in problem.boards[1:])
-        more = f" These boards come after the first one:\n\n{boards}" if boards else ""
+        more = ""
+        if boards:
+            more = (
+                " The first game begins with the board below; then come games with these boards, "
+                f"in this order:\n\n{boards}"
+            )
         return (
             "This is 2048 on a small board with numbered tiles; a dot is an empty cell. A move "
             "slides all tiles left, right, up or down as far as they go. Two equal tiles that "
@@ -157,10 +162,10 @@ class Game2048Task(GameTask[Game2048Config, Game2048Problem]):
             "they move to merge. A move that changes nothing is not allowed. After each move a "
             "tile 2 appears in an empty cell; all empty cells are equally likely. You have "
             f"{problem.n_moves} moves to make a tile of {problem.target} or more. A game ends "
-            "then, or if no moves are left or none is possible. You play "
+            "when there is such a tile, no moves are left, or none is possible. You play "
             f"{len(problem.boards)} games. What counts is not luck: you earn full marks if every "
-            "move of yours has the greatest chance of making the tile in time, and nothing "
-            f"otherwise.{more}"
+            "move of yours has the greatest chance of making the tile in time, which may be 0, and "
+            f"nothing otherwise.{more}"
         )
 
     def move_help(self, problem: Game2048Problem) -> str:

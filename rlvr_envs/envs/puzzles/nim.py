@@ -155,7 +155,10 @@ class NimTask(ValuedTask[NimConfig, NimProblem]):
         return math.prod(_positions(size, problem.splits) for size in problem.sizes)
 
     def rules(self, problem: NimProblem) -> str:
-        aim = "You move first, and you can force a win, against any play. Only a win earns full marks."
+        aim = (
+            "You move first, and you can force a win, against any play. Only a win earns full "
+            "marks."
+        )
         if self.in_match:
             aim = "A win earns 1, a loss 0."
         return f"{self._heap_rules(problem)} {aim}"

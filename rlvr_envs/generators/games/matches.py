@@ -84,11 +84,12 @@ class Match:
         return tuple(float(sum(seat)) for seat in zip(*state.got, strict=True))
 
     def view(self, state: Rounds, seat: int) -> str:
-        """Return what the seat got in the last round, and what it sees of this one."""
+        """Return what the seat got in the rounds before, and what it sees of this one."""
         number = min(state.number, self.n_rounds - 1)
-        told = [f"Game {i} is over: you got {got[seat]:g}." for i, got in enumerate(state.got, 1)]
-        head = f"Game {number + 1} of {self.n_rounds}."
-        return " ".join([*told[-1:], head, self.game.view(state.inner, seat)])
+        got = ", ".join(f"{each[seat]:g}" for each in state.got)
+        before = f" In the game{'s' * (len(state.got) > 1)} before you got {got}." if got else ""
+        head = f"Game {number + 1} of {self.n_rounds}.{before}"
+        return f"{head} {self.game.view(state.inner, seat)}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
