@@ -88,10 +88,10 @@ class AnagramTask(Task[AnagramConfig, AnagramProblem]):
     def generate(self, rng: Rng) -> AnagramProblem:
         config = self.config
         pool, counts = _pool(config.max_length)
-        order = rng.permutation(len(pool))
-        drawn = order[: config.n_chosen]
+        n_drawn = config.n_chosen + _OFFERED * (config.n_words - config.n_chosen)
+        order = rng.choice(len(pool), min(n_drawn, len(pool)), replace=False)
+        drawn, offered = order[: config.n_chosen], order[config.n_chosen :]
         chosen = [pool[i] for i in drawn.tolist()]
-        offered = order[config.n_chosen :][: _OFFERED * (config.n_words - config.n_chosen)]
         heap = counts.take(drawn, axis=1).sum(axis=1, keepdims=True)
         spare = np.maximum(counts.take(offered, axis=1) - heap, 0).sum(axis=0)
         starts = np.arange(0, len(spare), _OFFERED)
