@@ -116,7 +116,7 @@ class CryptarithmTask(Task[CryptarithmConfig, CryptarithmProblem]):
         return best
 
     def _draw(self, rng: Rng, most: int) -> CryptarithmProblem | None:
-        """Return a problem, or None if a unique solution needs ``most`` or more given digits."""
+        """Return a problem; None if it needs given digits beyond the first, ``most`` in all."""
         config = self.config
         lengths = [
             config.length,
