@@ -21,8 +21,7 @@ A model's bad answer is never an error: it is a `Verdict`.
 import difflib
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 
@@ -210,8 +209,7 @@ class WorkerKilled(WorkerDied):
     """
 
 
-@contextmanager
-def within_limits(task_id: str) -> Iterator[None]:
+class within_limits:  # noqa: N801 - used like a function; a generator would cost a microsecond
     """Turn Python's refusal to write or read a very long integer into a `ConfigError`.
 
     Examples:
@@ -223,15 +221,21 @@ def within_limits(task_id: str) -> Iterator[None]:
         rlvr_envs.core.errors.ConfigError: rlvr/Gcd-v0: a number of this problem has more digits
         than Python writes (4300): lower the difficulty
     """
-    try:
-        yield
-    except ValueError as error:
-        if "integer string conversion" not in str(error):
-            raise
-        raise ConfigError(
-            f"{task_id}: a number of this problem has more digits than Python writes "
-            f"({sys.get_int_max_str_digits()}): lower the difficulty"
-        ) from error
+
+    __slots__ = ("_task_id",)
+
+    def __init__(self, task_id: str) -> None:
+        self._task_id = task_id
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, ValueError) and "integer string conversion" in str(error):
+            raise ConfigError(
+                f"{self._task_id}: a number of this problem has more digits than Python writes "
+                f"({sys.get_int_max_str_digits()}): lower the difficulty"
+            ) from error
 
 
 def did_you_mean(name: str, known: Iterable[str], by: Callable[[str], str] = str.casefold) -> str:

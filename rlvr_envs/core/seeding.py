@@ -43,8 +43,8 @@ def stream(*key: str | int) -> Rng:
     Equal keys give equal streams on every machine.
     """
     # Lengths and kinds are written too, so that no two keys have the same text.
-    text = "".join(f"s{len(part)}:{part}" if isinstance(part, str) else f"i{part};" for part in key)
-    digest = hashlib.blake2b(text.encode(), digest_size=32).digest()
+    parts = [f"s{len(part)}:{part}" if isinstance(part, str) else f"i{part};" for part in key]
+    digest = hashlib.blake2b("".join(parts).encode(), digest_size=32).digest()
     bits = np.random.PCG64(_Digest(digest))  # type: ignore[arg-type]  # NumPy's stubs lack ISeedSequence
     return np.random.Generator(bits)
 
@@ -65,8 +65,11 @@ def integer(rng: Rng, low: int, high: int) -> int:
 def integers(rng: Rng, low: int, high: int, count: int) -> tuple[int, ...]:
     """Draw ``count`` integers in [low, high], both included, of any size."""
     if count >= _MANY and high - low < 2**62:
-        return tuple(low + value for value in rng.integers(high - low + 1, size=count).tolist())
-    return tuple(integer(rng, low, high) for _ in range(count))
+        return tuple([low + value for value in rng.integers(high - low + 1, size=count).tolist()])
+    span = high - low + 1
+    if count > 1 and 0 < span <= _SMALL:  # the same numbers as from `integer`, in one call
+        return tuple([low + int(share * span) for share in rng.random(count).tolist()])
+    return tuple([integer(rng, low, high) for _ in range(count)])
 
 
 def nonzero(rng: Rng, limit: int) -> int:

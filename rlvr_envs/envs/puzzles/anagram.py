@@ -88,16 +88,17 @@ class AnagramTask(Task[AnagramConfig, AnagramProblem]):
     def generate(self, rng: Rng) -> AnagramProblem:
         config = self.config
         pool, counts = _pool(config.max_length)
-        order = rng.permutation(len(pool))
-        drawn = order[: config.n_chosen]
+        n_drawn = config.n_chosen + _OFFERED * (config.n_words - config.n_chosen)
+        order = rng.choice(len(pool), min(n_drawn, len(pool)), replace=False)
+        drawn, offered = order[: config.n_chosen], order[config.n_chosen :]
         chosen = [pool[i] for i in drawn.tolist()]
-        heap = counts[drawn].sum(axis=0)
-        rest = order[config.n_chosen :][: _OFFERED * (config.n_words - config.n_chosen)]
-        spare = np.maximum(counts[rest] - heap, 0).sum(axis=1).tolist()
-        words = list(chosen)
-        for start in range(0, len(spare), _OFFERED):
-            offered = range(start, min(start + _OFFERED, len(spare)))
-            words.append(pool[rest[min(offered, key=spare.__getitem__)]])
+        heap = counts.take(drawn, axis=1).sum(axis=1, keepdims=True)
+        spare = np.maximum(counts.take(offered, axis=1) - heap, 0).sum(axis=0)
+        starts = np.arange(0, len(spare), _OFFERED)
+        if len(spare) % _OFFERED:  # there are not enough words: the last group is smaller
+            spare = np.append(spare, [spare.max()] * (-len(spare) % _OFFERED))
+        best = starts + spare.reshape(-1, _OFFERED).argmin(axis=1)
+        words = chosen + [pool[i] for i in offered[best].tolist()]
         letters = "".join(sorted("".join(chosen)))
         return AnagramProblem(letters, len(chosen), tuple(sorted(words)), tuple(sorted(chosen)))
 
@@ -170,9 +171,9 @@ class AnagramTask(Task[AnagramConfig, AnagramProblem]):
 
 @lru_cache(maxsize=LONGEST)
 def _pool(max_length: int) -> tuple[tuple[str, ...], NDArray[np.int64]]:
-    """Return the words up to a length, and how often each has each letter of the alphabet."""
+    """Return the words up to a length, and how often each letter of the alphabet is in each."""
     pool = tuple(w for n in range(SHORTEST, max_length + 1) for w in words_of(n))
-    return pool, np.array([[word.count(letter) for letter in ascii_lowercase] for word in pool])
+    return pool, np.array([[word.count(letter) for word in pool] for letter in ascii_lowercase])
 
 
 class _Cover:

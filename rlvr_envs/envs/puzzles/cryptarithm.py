@@ -103,7 +103,9 @@ class CryptarithmTask(Task[CryptarithmConfig, CryptarithmProblem]):
     def generate(self, rng: Rng) -> CryptarithmProblem:
         best: CryptarithmProblem | None = None
         for _ in range(_DRAWS):
-            problem = self._draw(rng)
+            problem = self._draw(rng, len(best.told) if best else len(_ALPHABET))
+            if problem is None:
+                continue
             wanted = max(0, len(problem.digits) - self.config.max_unknown)
             if best is None or len(problem.told) < len(best.told):
                 best = problem
@@ -113,7 +115,8 @@ class CryptarithmTask(Task[CryptarithmConfig, CryptarithmProblem]):
             raise ConfigError(f"the number of draws is positive, got {_DRAWS}")
         return best
 
-    def _draw(self, rng: Rng) -> CryptarithmProblem:
+    def _draw(self, rng: Rng, most: int) -> CryptarithmProblem | None:
+        """Return a problem; None if it needs given digits beyond the first, ``most`` in all."""
         config = self.config
         lengths = [
             config.length,
@@ -138,6 +141,8 @@ class CryptarithmTask(Task[CryptarithmConfig, CryptarithmProblem]):
             rival = found.solutions[0] if found.solutions else {}
             name = next(n for n, d in order if n not in told and rival.get(n) != d)
             told[name] = solution[name]
+            if len(told) >= most:
+                return None
         return CryptarithmProblem(
             config.base, tuple(addends), total, tuple(sorted(told.items())), digits
         )
@@ -248,14 +253,18 @@ class Letters:
     addends: tuple[str, ...]
     total: str
 
-    def weights(self) -> dict[str, int]:
-        """Return what each letter counts for in addends minus total, the greatest first."""
-        weights: dict[str, int] = {}
-        for sign, words in ((1, self.addends), (-1, (self.total,))):
-            for word in words:
-                for place, name in enumerate(reversed(word)):
-                    weights[name] = weights.get(name, 0) + sign * self.base**place
-        return dict(sorted(weights.items(), key=lambda item: (-abs(item[1]), item[0])))
+
+@lru_cache(maxsize=16)
+def _weights(letters: Letters) -> dict[str, int]:
+    """Return what each letter counts for in addends minus total, the greatest first."""
+    weights: dict[str, int] = {}
+    for sign, words in ((1, letters.addends), (-1, (letters.total,))):
+        for word in words:
+            worth = sign
+            for name in reversed(word):
+                weights[name] = weights.get(name, 0) + worth
+                worth *= letters.base
+    return dict(sorted(weights.items(), key=lambda item: (-abs(item[1]), item[0])))
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,10 +288,10 @@ def search_digits(
     Digits are given to the letters of the greatest weight first, and only those are tried with
     which the letters left can still make the difference of both sides zero.
     """
-    weights = letters.weights()
+    weights = _weights(letters)
     leading = {word[0] for word in (*letters.addends, letters.total)}
     names = [name for name in weights if name not in told]
-    lowest, highest = _reach(names, weights, leading, letters.base)
+    plan = _plan(names, weights, leading, letters.base)
     start = sum(weights[name] * digit for name, digit in told.items())
     used = sum(1 << digit for digit in told.values())
     limit = 2 if other_than is None else 1
@@ -291,36 +300,43 @@ def search_digits(
     nodes = 0
     while stack and len(solutions) < limit and nodes < max_nodes:
         difference, used, digits = stack.pop()
-        at = len(digits)
-        if at == len(names):
+        if len(digits) == len(names):
             solution = {**told, **dict(zip(names, digits, strict=True))}
             if difference == 0 and solution != other_than:
                 solutions.append(solution)
             continue
-        weight = weights[names[at]]
-        least, most = int(names[at] in leading), letters.base - 1
-        if weight:
-            low, high = -difference - highest[at + 1], -difference - lowest[at + 1]
-            if weight < 0:
-                low, high = -high, -low
-            least, most = max(least, -(-low // abs(weight))), min(most, high // abs(weight))
-        for digit in range(least, most + 1):
+        weight, sign, size, first, most_left, least_left = plan[len(digits)]
+        balance = sign * difference
+        least, most = -((balance + most_left) // size), -(balance + least_left) // size
+        for digit in range(max(first, least), min(letters.base - 1, most) + 1):
             if not used >> digit & 1:
                 nodes += 1
                 stack.append((difference + weight * digit, used | 1 << digit, (*digits, digit)))
     return FoundDigits(tuple(solutions), nodes, not stack and len(solutions) < limit)
 
 
-def _reach(
-    names: list[str], weights: Mapping[str, int], leading: set[str], base: int
-) -> tuple[list[int], list[int]]:
-    """Return the least and the greatest sum that the letters from each one on can have."""
-    lowest, highest = [0], [0]
+def _plan(
+    names: Sequence[str], weights: Mapping[str, int], leading: set[str], base: int
+) -> list[tuple[int, int, int, int, int, int]]:
+    """Return what bounds the digit of each letter.
+
+    It is a letter's weight, the sign and the size of it, the least digit, and the greatest and the
+    least sum that the letters behind it can have, both times the sign. A letter without weight may
+    have any digit.
+    """
+    plan = []
+    lowest = highest = 0
     for name in reversed(names):
-        ends = [weights[name] * digit for digit in (int(name in leading), base - 1)]
-        lowest.append(lowest[-1] + min(ends))
-        highest.append(highest[-1] + max(ends))
-    return lowest[::-1], highest[::-1]
+        weight, first = weights[name], int(name in leading)
+        if weight > 0:
+            plan.append((weight, 1, weight, first, highest, lowest))
+            lowest, highest = lowest + weight * first, highest + weight * (base - 1)
+        elif weight < 0:
+            plan.append((weight, -1, -weight, first, -lowest, -highest))
+            lowest, highest = lowest + weight * (base - 1), highest + weight * first
+        else:
+            plan.append((0, 0, 1, first, 0, 1 - base))
+    return plan[::-1]
 
 
 def explained(letters: Letters, told: Mapping[str, int], digits: Mapping[str, int]) -> list[str]:

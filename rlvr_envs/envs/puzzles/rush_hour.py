@@ -106,12 +106,13 @@ class Lot:
 
         It is empty if these are more than ``max_states``, or if none of them is an end.
         """
-        neighbours = {state: self.neighbours(state)}
-        waiting = [state]
+        waiting, known = [state], {state}
+        neighbours: dict[State, list[State]] = {}
         for now in waiting:
+            neighbours[now] = self.neighbours(now)
             for other in neighbours[now]:
-                if other not in neighbours:
-                    neighbours[other] = self.neighbours(other)
+                if other not in known:
+                    known.add(other)
                     waiting.append(other)
             if len(waiting) > max_states:
                 return {}
@@ -127,6 +128,24 @@ class Lot:
                         following.append(other)
             layer = following
         return far
+
+    def can_clear(self, state: State) -> bool:
+        """Return whether each column to the right of our vehicle can leave its row, seen alone.
+
+        Where one cannot, nothing can get out, and no search is needed to know it.
+        """
+        row, behind = self.vehicles[0].line, (state & 15) + self.vehicles[0].length
+        columns: dict[int, list[tuple[int, int]]] = {}
+        for vehicle, at in zip(self.vehicles, self.places(state), strict=True):
+            if not vehicle.across and vehicle.line >= behind:
+                columns.setdefault(vehicle.line, []).append((at, vehicle.length))
+        for column in columns.values():
+            lengths = [length for _, length in sorted(column)]
+            splits = range(len(lengths) + 1)  # how many stand above the row
+            below = self.side - 1 - row
+            if not any(sum(lengths[:n]) <= row and sum(lengths[n:]) <= below for n in splits):
+                return False
+        return True
 
     def places(self, state: State) -> list[int]:
         """Return the place of each vehicle."""
@@ -373,6 +392,8 @@ def draw_jam(rng: Rng, config: RushHourConfig) -> tuple[Lot, State, list[Slide]]
         kept = [placed for i, placed in enumerate(best, -1) if i not in gone]
         changed = _crowded(rng, kept, side, config.n_vehicles)
         new, start = _lot(changed, side)
+        if not new.can_clear(start):
+            continue
         distances = new.distances(start, config.max_states)
         longest = max(distances.values(), default=0)
         if longest >= most:

@@ -104,7 +104,7 @@ class TowerOfHanoiTask(Task[TowerOfHanoiConfig, TowerOfHanoiProblem]):
         n_pegs = integer(rng, 3, config.max_pegs)
         n_moving = config.n_discs - config.n_placed
         drawn = [hanoi.draw_positions(rng, n_moving, n_pegs) for _ in range(config.n_draws)]
-        solved = [(_solution(start, goal, n_pegs), start, goal) for start, goal in drawn]
+        solved = [(hanoi.shortest(start, goal, n_pegs), start, goal) for start, goal in drawn]
         moves, start, goal = max(solved, key=lambda each: len(each[0]))
         placed = integers(rng, 0, n_pegs - 1, config.n_placed)
         return TowerOfHanoiProblem(
@@ -176,10 +176,3 @@ class TowerOfHanoiTask(Task[TowerOfHanoiConfig, TowerOfHanoiProblem]):
             limit=problem.max_moves,
         )
         return ", ".join(map(hanoi.show_move, moves))
-
-
-def _solution(start: hanoi.Pegs, goal: hanoi.Pegs, n_pegs: int) -> tuple[hanoi.MoveOnPegs, ...]:
-    """Return a shortest solution."""
-    if n_pegs == 3:
-        return tuple(hanoi.shortest_on_three_pegs(start, goal))
-    return hanoi.shortest(start, goal, n_pegs).moves or ()

@@ -104,7 +104,7 @@ class TowerOfHanoiGameTask(InteractiveTask[TowerOfHanoiGameConfig, TowerOfHanoiG
             known, _ = distances([start], partial(hanoi.moves_of, n_pegs=config.n_pegs), limit=_ALL)
             far = min(config.n_moves, max(known.values()))
             goal = pick(rng, [state for state, moves in known.items() if moves == far])
-        moves = hanoi.shortest(start, goal, config.n_pegs).moves or ()
+        moves = hanoi.shortest(start, goal, config.n_pegs)
         n_turns = 1 + len(moves) * (100 + config.spare_percent) // 100
         return TowerOfHanoiGameProblem(config.n_pegs, start, goal, n_turns, len(moves), moves)
 

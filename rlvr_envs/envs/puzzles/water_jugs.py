@@ -1,8 +1,13 @@
 """Water jugs: measure amounts by filling, emptying and pouring."""
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
+from math import prod
+
+import numpy as np
+from numpy.typing import NDArray
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.knobs import TaskConfig, knob
@@ -141,21 +146,25 @@ class WaterJugsTask(Task[WaterJugsConfig, WaterJugsProblem]):
             largest = max(capacities)
             start = tuple(size if size == largest else 0 for size in capacities)
         jugs = sorted(rng.permutation(config.n_jugs)[: config.n_targets].tolist())
-        before, layers = _explored(start, capacities, has_tap, config.max_states, config.most_moves)
-        nearest: dict[Amounts, tuple[int, int]] = {}  # the length and the state of the nearest way
-        for length, layer in enumerate(layers):
-            for state in layer:
-                held = _amounts(state, capacities)
-                nearest.setdefault(tuple(held[jug] for jug in jugs), (length, state))
+        mask = _state([_FIELD if jug in jugs else 0 for jug in range(config.n_jugs)])
+        n_goals = prod(capacities[jug] + 1 for jug in jugs)
+        nearest: dict[int, tuple[int, int]] = {}  # the length and the state of the nearest way
+        before: dict[int, int] = {}
+        limits = config.max_states, config.most_moves
+        for length, state in _reached(start, capacities, has_tap, limits, before):
+            if state & mask not in nearest:
+                nearest[state & mask] = length, state
+                if len(nearest) == n_goals:
+                    break
         longest = max(length for length, _ in nearest.values())
-        far = [amounts for amounts, (n, _) in nearest.items() if n * 5 >= longest * 4]
-        amounts = pick(rng, far)
-        length, state = nearest[amounts]
+        far = [goal for goal, (n, _) in nearest.items() if n * 5 >= longest * 4]
+        length, state = nearest[pick(rng, far)]
+        last = _amounts(state, capacities)
         moves: list[Move] = []
         while len(moves) < length:
-            state, after = before[state], _amounts(state, capacities)
-            options = _moves(_amounts(state, capacities), capacities, has_tap)
-            moves.append(next(move for move, result in options if result == after))
+            state, after = before[state], state
+            moves.append(_move(_amounts(state, capacities), _amounts(after, capacities)))
+        amounts = [last[jug] for jug in jugs]
         goal = tuple(zip(jugs, amounts, strict=True))
         return WaterJugsProblem(capacities, start, goal, has_tap, length, _show(reversed(moves)))
 
@@ -217,8 +226,8 @@ class WaterJugsTask(Task[WaterJugsConfig, WaterJugsProblem]):
     def effort(self, problem: WaterJugsProblem) -> int:
         """Count the states that take fewer moves to reach than the goal."""
         start, sizes, has_tap = problem.start, problem.capacities, problem.has_tap
-        _, layers = _explored(start, sizes, has_tap, _EFFORT_LIMIT, problem.shortest - 1)
-        return sum(map(len, layers))
+        limits = _EFFORT_LIMIT, problem.shortest - 1
+        return sum(1 for _ in _reached(start, sizes, has_tap, limits, {}))
 
     def baseline(self, rng: Rng, problem: WaterJugsProblem) -> str:
         """Move at random, never back to the same amounts, until the goal comes up."""
@@ -246,6 +255,16 @@ def _after(state: Amounts, move: Move, capacities: Amounts) -> Amounts:
     return tuple(amounts)
 
 
+def _move(state: Amounts, after: Amounts) -> Move:
+    """Return the move between two states."""
+    jugs = range(len(state))
+    less = [jug for jug in jugs if after[jug] < state[jug]]
+    more = [jug for jug in jugs if after[jug] > state[jug]]
+    if less and more:
+        return "pour", less[0], more[0]
+    return ("fill", more[0], more[0]) if more else ("empty", less[0], less[0])
+
+
 def _moves(state: Amounts, capacities: Amounts, has_tap: bool) -> list[tuple[Move, Amounts]]:
     """Return every move that changes something, with the amounts after it."""
     jugs = range(len(state))
@@ -255,47 +274,75 @@ def _moves(state: Amounts, capacities: Amounts, has_tap: bool) -> list[tuple[Mov
     return [(move, after) for move, after in steps if after != state]
 
 
+# A state is one number, with ten bits for the amount in each jug; no jug holds more than 1,000.
+_BITS = 10
+_FIELD = (1 << _BITS) - 1
+
+
+def _state(amounts: Sequence[int]) -> int:
+    return sum(amount << _BITS * jug for jug, amount in enumerate(amounts))
+
+
 def _amounts(state: int, capacities: Amounts) -> Amounts:
-    """Return what each jug holds in a state of `_explored`."""
-    held = []
-    for size in capacities:
-        state, amount = divmod(state, size + 1)
-        held.append(amount)
-    return tuple(held)
+    """Return what each jug holds in a state."""
+    return tuple([state >> _BITS * jug & _FIELD for jug in range(len(capacities))])
 
 
-def _explored(
-    start: Amounts, capacities: Amounts, has_tap: bool, max_states: int, max_moves: int
-) -> tuple[dict[int, int], list[list[int]]]:
-    """Return the states reached, each with the one before it, and the states of each length.
+def _reached(
+    start: Amounts,
+    capacities: Amounts,
+    has_tap: bool,
+    limits: tuple[int, int],
+    before: dict[int, int],
+) -> Iterator[tuple[int, int]]:
+    """Yield how many moves the states take that can be reached, the nearest first, and the states.
 
-    A state is one number: the amounts are its digits, jug i's from 0 to its capacity. Whole layers
-    are found until there are ``max_states`` states or ``max_moves`` moves.
+    Args:
+        start: what the jugs hold at first.
+        capacities: of the jugs.
+        has_tap: whether jugs can be filled and emptied.
+        limits: numbers of states and of moves; once there are so many, no move is added.
+        before: is filled with the states reached, each with the one before it.
     """
-    worths = [1]  # of one litre in each jug
-    for size in capacities[:-1]:
-        worths.append(worths[-1] * (size + 1))
-    first = sum(amount * worth for amount, worth in zip(start, worths, strict=True))
-    before, layers = {first: first}, [[first]]
-    jugs = range(len(capacities))
-    while layers[-1] and len(before) < max_states and len(layers) <= max_moves:
-        layers.append([])
-        for state in layers[-2]:
-            held = _amounts(state, capacities)
-            reached = []
-            for jug in jugs:
-                if has_tap:
-                    reached.append(state + (capacities[jug] - held[jug]) * worths[jug])
-                    reached.append(state - held[jug] * worths[jug])
-                for other in jugs:
-                    if jug != other:
-                        flow = min(held[jug], capacities[other] - held[other])
-                        reached.append(state + flow * (worths[other] - worths[jug]))
-            for after in reached:
+    max_states, max_moves = limits
+    sources, targets, gains, endless, bottomless = _flows(len(capacities), has_tap)
+    full, layer = _state(capacities), [_state(start)]
+    before[layer[0]] = layer[0]
+    yield 0, layer[0]
+    for length in range(1, max_moves + 1):
+        if not layer or len(before) >= max_states:
+            break
+        states = np.array(layer)[:, np.newaxis]
+        held = states >> sources & _FIELD | endless
+        room = full - states >> targets & _FIELD | bottomless
+        following = states + np.minimum(held, room) * gains
+        found = []
+        for state, row in zip(layer, following.tolist(), strict=True):
+            for after in row:
                 if after not in before:
                     before[after] = state
-                    layers[-1].append(after)
-    return before, layers
+                    found.append(after)
+                    yield length, after
+        layer = found
+
+
+@cache
+def _flows(n_jugs: int, has_tap: bool) -> NDArray[np.int64]:
+    """Return what each move does, one a column: a tap that never runs dry pours, and a drain fills.
+
+    The rows: the bits of the jug that the water comes from, those of the jug that it goes to, what
+    a litre adds to the state, and what to set where the water comes from the tap or goes down the
+    drain.
+    """
+    columns = []
+    for jug in range(n_jugs):
+        at, litre = _BITS * jug, 1 << _BITS * jug
+        if has_tap:
+            columns += [(0, at, litre, _FIELD, 0), (at, 0, -litre, 0, _FIELD)]
+        for other in range(n_jugs):
+            if other != jug:
+                columns.append((at, _BITS * other, (1 << _BITS * other) - litre, 0, 0))
+    return np.array(columns).T
 
 
 def _reaches(goal: Iterable[tuple[int, int]]) -> Callable[[Amounts], bool]:

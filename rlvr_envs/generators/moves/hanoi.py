@@ -6,9 +6,10 @@ such tuple is one position, since discs on a peg can only lie in order of size.
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from rlvr_envs.core.seeding import Rng, integer, integers
-from rlvr_envs.generators.moves.search import Route, shortest_path
+from rlvr_envs.generators.moves.search import shortest_path
 from rlvr_envs.verifiers.markup import hyphened
 from rlvr_envs.verifiers.parse import words
 
@@ -18,6 +19,7 @@ MoveOnPegs = tuple[int, int]  # from a peg to a peg
 # Positions of the largest puzzle whose shortest solution is still searched for: 11 discs on three
 # pegs, 8 on four.
 MAX_POSITIONS = 200_000
+_MAX_TREE = 1024  # positions up to which the ways from all of them are found at once, and kept
 
 _MOVE = re.compile(r"([0-9]{1,3})(?:-|->|→)([0-9]{1,3})")
 
@@ -47,52 +49,84 @@ def after(state: Pegs, move: MoveOnPegs) -> Pegs | str:
     return (*state[:disc], target, *state[disc + 1 :])
 
 
-def shortest(start: Pegs, goal: Pegs, n_pegs: int) -> Route[MoveOnPegs]:
-    """Return a shortest solution; each disc out of place needs at least one move."""
-    return shortest_path(
+def shortest(start: Pegs, goal: Pegs, n_pegs: int) -> tuple[MoveOnPegs, ...]:
+    """Return a shortest solution."""
+    if n_pegs == 3:
+        return _on_three_pegs(start, goal)
+    if n_pegs ** len(goal) > _MAX_TREE:
+        return _searched(start, goal, n_pegs)
+    # Goals that differ only in the pegs' names share a tree: there are few of them.
+    names = list(dict.fromkeys(reversed(goal)))
+    names += [peg for peg in range(n_pegs) if peg not in names]
+    renamed = {peg: name for name, peg in enumerate(names)}
+    state = tuple([renamed[peg] for peg in start])
+    onward = _tree(tuple([renamed[peg] for peg in goal]), n_pegs)
+    moves = []
+    step = onward[state]
+    while step is not None:
+        (source, target), state = step
+        moves.append((names[source], names[target]))
+        step = onward[state]
+    return tuple(moves)
+
+
+def _searched(start: Pegs, goal: Pegs, n_pegs: int) -> tuple[MoveOnPegs, ...]:
+    """Return what an A* search finds; each disc out of place needs at least one move."""
+    route = shortest_path(
         start,
         lambda state: moves_of(state, n_pegs),
         goal.__eq__,
         limit=MAX_POSITIONS,
         estimate=lambda state: sum(map(int.__ne__, state, goal)),
     )
+    return route.moves or ()
 
 
-def shortest_on_three_pegs(start: Pegs, goal: Pegs) -> list[MoveOnPegs]:
+@lru_cache(maxsize=128)
+def _tree(goal: Pegs, n_pegs: int) -> dict[Pegs, tuple[MoveOnPegs, Pegs] | None]:
+    """Return the first move of a shortest way from each position to the goal, and where it ends."""
+    onward: dict[Pegs, tuple[MoveOnPegs, Pegs] | None] = {goal: None}
+    waiting = [goal]
+    for state in waiting:
+        for (source, target), other in moves_of(state, n_pegs):
+            if other not in onward:
+                onward[other] = (target, source), state
+                waiting.append(other)
+    return onward
+
+
+def _on_three_pegs(start: Pegs, goal: Pegs) -> tuple[MoveOnPegs, ...]:
     """Return a shortest solution: the largest disc that differs moves once, or twice round."""
     if start == goal:
-        return []
+        return ()
     if start[-1] == goal[-1]:
-        return shortest_on_three_pegs(start[:-1], goal[:-1])
+        return _on_three_pegs(start[:-1], goal[:-1])
     here, there = start[-1], goal[-1]
     spare = 3 - here - there
     smaller, wanted = start[:-1], goal[:-1]
-    once = [*_gathered(smaller, spare), (here, there), *_scattered(wanted, spare)]
+    before, behind = _gathered(smaller, spare), _gathered(wanted, spare)
+    early, late = _gathered(smaller, there), _gathered(wanted, here)
+    if len(before) + len(behind) <= len(early) + 2 ** len(smaller) + len(late):
+        return (*before, (here, there), *_reversed(behind))
     across = _gathered((there,) * len(smaller), here)
-    twice = [
-        *(*_gathered(smaller, there), (here, spare), *across),
-        *((spare, there), *_scattered(wanted, here)),
-    ]
-    return min(once, twice, key=len)
+    return (*early, (here, spare), *across, (spare, there), *_reversed(late))
 
 
-def _gathered(state: Pegs, peg: int) -> list[MoveOnPegs]:
+@lru_cache(maxsize=512)
+def _gathered(state: Pegs, peg: int) -> tuple[MoveOnPegs, ...]:
     """Return the moves that bring all discs to one of three pegs."""
     if not state:
-        return []
-    if state[-1] == peg:
-        return _gathered(state[:-1], peg)
-    spare = 3 - state[-1] - peg
-    smaller = state[:-1]
-    return [
-        *(*_gathered(smaller, spare), (state[-1], peg)),
-        *_gathered((spare,) * len(smaller), peg),
-    ]
+        return ()
+    smaller, on = state[:-1], state[-1]
+    if on == peg:
+        return _gathered(smaller, peg)
+    spare = 3 - on - peg
+    return (*_gathered(smaller, spare), (on, peg), *_gathered((spare,) * len(smaller), peg))
 
 
-def _scattered(goal: Pegs, peg: int) -> list[MoveOnPegs]:
-    """Return the moves that bring all discs from one of three pegs to a position."""
-    return [(target, source) for source, target in reversed(_gathered(goal, peg))]
+def _reversed(moves: tuple[MoveOnPegs, ...]) -> list[MoveOnPegs]:
+    """Return the moves that take moves back."""
+    return [(target, source) for source, target in moves[::-1]]
 
 
 def draw_positions(rng: Rng, n_discs: int, n_pegs: int) -> tuple[Pegs, Pegs]:
@@ -117,13 +151,15 @@ def show_move(move: MoveOnPegs) -> str:
     return f"{move[0] + 1}-{move[1] + 1}"
 
 
+@lru_cache(maxsize=1024)
 def show_state(state: Pegs, n_pegs: int) -> str:
     """Return a position, one peg per line, each with its discs from the bottom to the top."""
-    lines = []
-    for peg in range(n_pegs):
-        discs = [str(disc + 1) for disc in range(len(state) - 1, -1, -1) if state[disc] == peg]
-        lines.append(f"Peg {peg + 1}: {', '.join(discs) or 'empty'}")
-    return "\n".join(lines)
+    pegs: list[list[str]] = [[] for _ in range(n_pegs)]
+    for disc in range(len(state), 0, -1):
+        pegs[state[disc - 1]].append(str(disc))
+    return "\n".join(
+        [f"Peg {peg}: {', '.join(discs) or 'empty'}" for peg, discs in enumerate(pegs, 1)]
+    )
 
 
 def rules(n_discs: int, n_pegs: int) -> str:

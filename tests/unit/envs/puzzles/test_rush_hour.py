@@ -110,6 +110,27 @@ def test_lots_without_an_end_or_with_too_many_positions():
     assert open_lot.distances(state, 8) == {}
 
 
+@pytest.mark.parametrize(
+    ("board", "clears"),
+    [
+        ("..A.\nXXA.\nBB..\n....", True),
+        ("..A.\nXXA.\n..B.\n..B.", False),  # two vehicles need four cells of three
+        ("..A.\nXXA.\n..A.\n....", False),  # neither above the row nor below it are three cells
+        ("...A\n.XXA\n...A\n....", False),
+        ("A...\nAXX.\nA...\n....", True),  # behind X
+        ("..A..\n..A..\nXXB..\n..B..\n.....", True),
+        ("..A..\n..A..\nXXB..\n..B..\n..B..", False),
+        (".....\n..A..\nXXA..\n..A..\n.....", False),
+        (".....\n..A..\nXXA..\n..B..\n..B..", True),
+        ("......\n..A...\nXXA...\n..A...\n......\n......", True),
+    ],
+)
+def test_columns_that_cannot_leave_the_row(board, clears):
+    lot, state = read_lot(board)
+    assert lot.can_clear(state) == clears
+    assert bool(lot.distances(state, 10**5)) == clears
+
+
 def test_x_alone_where_no_lot_is_looked_at():
     task = RushHourTask(RushHourConfig(n_proposals=0))
     problem = task.generate(stream("RushHour", "alone"))

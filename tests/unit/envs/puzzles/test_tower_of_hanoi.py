@@ -85,10 +85,36 @@ def test_shortest_by_the_recursion_for_three_pegs(difficulty):
 def test_three_pegs_without_a_search(n_discs):
     for seed in range(20):
         start, goal = hanoi.draw_positions(stream("TowerOfHanoi", "pair", seed), n_discs, 3)
-        moves = hanoi.shortest_on_three_pegs(start, goal)
+        moves = hanoi.shortest(start, goal, 3)
         assert play(start, moves, 3) == goal
-        assert len(moves) == len(hanoi.shortest(start, goal, 3).moves) == on_three_pegs(start, goal)
-    assert hanoi.shortest_on_three_pegs((0, 1), (0, 1)) == []
+        assert len(moves) == on_three_pegs(start, goal)
+    assert hanoi.shortest((0, 1), (0, 1), 3) == ()
+
+
+def reached(start, n_pegs):
+    """How many moves each position takes, by trying every pair of pegs."""
+    known, layer = {start: 0}, [start]
+    for position in layer:
+        for move in itertools.permutations(range(n_pegs), 2):
+            after = play(position, [move], n_pegs)
+            if after is not None and after not in known:
+                known[after] = known[position] + 1
+                layer.append(after)
+    return known
+
+
+@pytest.mark.parametrize(("n_discs", "n_pegs"), [(1, 4), (3, 4), (2, 7), (3, 3), (6, 4)])
+def test_shortest_between_any_two_positions(n_discs, n_pegs):
+    """Up to 1,024 positions the ways to a goal are kept; there are more with six discs."""
+    positions = list(itertools.product(range(n_pegs), repeat=n_discs))
+    starts = positions if len(positions) < 100 else positions[7 : len(positions) : 2000]
+    for start in starts:
+        known = reached(start, n_pegs)
+        assert len(known) == len(positions)
+        for goal in positions if len(positions) < 100 else positions[::500]:
+            moves = hanoi.shortest(start, goal, n_pegs)
+            assert play(start, moves, n_pegs) == goal
+            assert len(moves) == known[goal]
 
 
 def test_placed_discs_stay():
@@ -111,8 +137,8 @@ def test_effort_and_the_baseline_on_the_smallest_tower():
 
 @pytest.mark.parametrize(("n_discs", "length"), [(3, 5), (4, 9), (5, 13), (6, 17)])
 def test_shortest_of_towers_on_four_pegs(n_discs, length):
-    route = hanoi.shortest((0,) * n_discs, (3,) * n_discs, 4)
-    assert len(route.moves) == length  # the Frame-Stewart numbers, proven for four pegs
+    moves = hanoi.shortest((0,) * n_discs, (3,) * n_discs, 4)
+    assert len(moves) == length  # the Frame-Stewart numbers, proven for four pegs
 
 
 @pytest.mark.parametrize(
