@@ -234,32 +234,38 @@ def test_it_keeps_no_other_value(name):
     assert verdict.parts.get("ports") == 1.0, verdict.detail  # it was compared
 
 
-@pytest.mark.parametrize(
-    ("body", "kind"),
-    [
+KINDS = {
+    "active-low": (
+        {"level": 0},
         (
-            "reg z; always_ff @(posedge clk, negedge rst) "
-            + "if (~rst) begin z <= 0; q <= 0; end else q <= d ^ z;",
-            {"level": 0},
+            "reg z; always_ff @(posedge clk, negedge rst) if (~rst) begin z <= 0; q <= 0; end "
+            "else q <= d ^ z;"
         ),
+    ),
+    "synchronous": (
+        {"asynchronous": False},
+        "reg z; always @(posedge clk) if (rst) begin z <= 0; q <= 0; end else q <= d ^ z;",
+    ),
+    "synchronous, apart": (
+        {"asynchronous": False},
         (
-            "reg z; always @(posedge clk) if (rst) begin z <= 0; q <= 0; end else q <= d ^ z;",
-            {"asynchronous": False},
+            "reg z; always @(posedge clk) if (rst) z <= 0; always @(posedge clk) if (rst) q <= 0; "
+            "else q <= d ^ z;"
         ),
+    ),
+    "enabled": (
+        {"body": "if (e) q <= d;"},
         (
-            "reg z; always @(posedge clk) if (rst) z <= 0; "
-            + "always @(posedge clk) if (rst) q <= 0; else q <= d ^ z;",
-            {"asynchronous": False},
+            f"reg z; {ASYNC} if (rst) begin z <= 0; q <= 0; end else if (e) q <= d ^ z; "
+            "else q <= q | z;"
         ),
-        (
-            f"reg z; {ASYNC} if (rst) begin z <= 0; q <= 0; end "
-            + "else if (e) q <= d ^ z; else q <= q | z;",
-            {"body": "if (e) q <= d;"},
-        ),
-    ],
-    ids=["active-low", "synchronous", "synchronous, apart", "enabled"],
-)
-def test_whatever_the_reset(body, kind):
+    ),
+}
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_whatever_the_reset(name):
+    kind, body = KINDS[name]
     assert judged(body, **kind).score == 1.0
     turned = body.replace("z <= 0", "z <= 1")
     assert judged(turned, **kind).score == 0.0
