@@ -255,9 +255,11 @@ def test_an_answer_that_is_written_otherwise_is_the_same_design(monkeypatch):
 
     monkeypatch.setattr(equivalence, "prove", counted)
     monkeypatch.setattr(equivalence, "_decided", OrderedDict())
-    ports = (Port("clk", "input"), Port("d", "input"), Port("q", "output"))
-    text = "module TopModule(input clk, d, output reg q);always @(posedge clk) q <= {}d;endmodule"
-    golden = Reference(text.format(""), ports, Clocking("clk"))
+    text = (
+        "module TopModule(input clk, rst, output reg q);"
+        "always @(posedge clk) if (rst) q <= 0; else q <= {}q; endmodule"
+    )
+    golden = replace(CLOCKED, source=text.format(""))
     found = [judge(text.format(sign), golden).score for sign in ("", " ", "~", "~~", "+")]
     assert found == [1.0, 1.0, 0.0, 1.0, 1.0]
     assert len(proofs) < 3
