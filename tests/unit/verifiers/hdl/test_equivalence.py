@@ -260,6 +260,6 @@ def test_an_answer_that_is_written_otherwise_is_the_same_design(monkeypatch):
         "always @(posedge clk) if (rst) q <= 0; else q <= {}q; endmodule"
     )
     golden = replace(CLOCKED, source=text.format(""))
-    found = [judge(text.format(sign), golden).score for sign in ("", " ", "~", "~~", "+")]
+    found = [judge(text.format(sign), golden).score for sign in ("", " ", "~", "1 & ", "+")]
     assert found == [1.0, 1.0, 0.0, 1.0, 1.0]
     assert len(proofs) < 3
