@@ -238,10 +238,11 @@ def elaborate_once(
 
 
 def _run(source: Source, request: dict[str, Any], limits: ElaborationLimits) -> Result:
+    hardware = source.bare if request["lax"] else source.hardware
     files = {
         _JOB: _JOB_TEXT,
         "answer.sv": source.text.encode(errors="replace"),
-        "hardware.sv": (source.hardware or source.text).encode(errors="replace"),
+        "hardware.sv": (hardware or source.text).encode(errors="replace"),
         "request.json": json.dumps(request).encode(),
     }
     job = Job(script=_JOB, files=files, limits=limits.job(), collect=_COLLECTED)

@@ -5,6 +5,9 @@ inputs, where they are few, or by a proof; and where no proof comes to an end, b
 whose verdict is bounded and says so.
 """
 
+import hashlib
+import threading
+from collections import OrderedDict
 from dataclasses import dataclass, replace
 
 from rlvr_envs.core.errors import RlvrEnvsError, SandboxError
@@ -23,6 +26,8 @@ from rlvr_envs.verifiers.hdl.simulate import (
     exhaustible,
     exhaustive,
 )
+
+KEPT = 1024  # decisions that are remembered; each takes less than 1 KiB
 
 
 class ReferenceRefused(RlvrEnvsError):
@@ -134,6 +139,43 @@ def one_clock(netlist: Netlist, reference: Reference) -> bool:
     """Return whether all state moves at the rising edge of the reference's clock."""
     allowed = set() if reference.clocking is None else {(reference.clocking.clock, "posedge")}
     return not netlist.latches and set(netlist.clocks) <= allowed
+
+
+_decided: OrderedDict[bytes, Outcome] = OrderedDict()
+_lock = threading.Lock()
+
+
+def decide_once(pair: Pair, deep: Effort = DEEP) -> Outcome:
+    """Return what `decide` returns, from memory where the same designs were compared before.
+
+    What costs seconds is that no difference is found, and no proof. So that is remembered, and a
+    difference, which may be a long run, is not.
+    """
+    key = _digest(pair, deep)
+    with _lock:
+        if key in _decided:
+            _decided.move_to_end(key)
+            return _decided[key]
+    outcome = decide(pair, deep)
+    if outcome.difference is None:
+        with _lock:
+            _decided[key] = outcome
+            while len(_decided) > KEPT:
+                _decided.popitem(last=False)
+    return outcome
+
+
+def _digest(pair: Pair, deep: Effort) -> bytes:
+    """Return a digest of all that a decision depends on: both netlists, not the texts."""
+    sha = hashlib.sha256()
+    reference = pair.reference
+    facts = pair.clocked, deep, reference.clocking, reference.ports, reference.free_x
+    parts = [repr(facts).encode()]
+    for netlist in (pair.gold_netlist, pair.netlist):
+        parts += [netlist.aiger, netlist.map.encode(), str(netlist.state_bits).encode()]
+    for part in parts:
+        sha.update(len(part).to_bytes(8, "big") + part)
+    return sha.digest()
 
 
 def decide(pair: Pair, deep: Effort = DEEP) -> Outcome:

@@ -6,7 +6,7 @@ from rlvr_envs.core.errors import ConfigError, SandboxError, did_you_mean
 from rlvr_envs.core.verdict import Status, Verdict
 from rlvr_envs.verifiers.hdl.aig import NetlistError
 from rlvr_envs.verifiers.hdl.elaborate import Refusal
-from rlvr_envs.verifiers.hdl.equivalence import Outcome, Pair, ReferenceRefused, decide, pair
+from rlvr_envs.verifiers.hdl.equivalence import Outcome, Pair, ReferenceRefused, decide_once, pair
 from rlvr_envs.verifiers.hdl.interface import Reference
 from rlvr_envs.verifiers.hdl.simulate import DEEP, QUICK, Effort, compare
 from rlvr_envs.verifiers.hdl.waveform import waveform
@@ -68,7 +68,7 @@ def judge(
         found = pair(answer, reference)
         if isinstance(found, Refusal):
             return refused(found, reward)
-        outcome = decide(found, deep)
+        outcome = decide_once(found, deep)
     except (ReferenceRefused, NetlistError, SandboxError) as error:
         return Verdict.verifier_error(str(error))
     verdict = _verdict(found, outcome, reward)

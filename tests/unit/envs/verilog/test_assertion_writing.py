@@ -153,6 +153,65 @@ def test_the_same_is_written_in_several_forms(answer):
     assert TASK.verify(counter(), answer).parts["found"] == 1.0
 
 
+def many(text, size=19_900):
+    return text * (size // len(text))
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        many("assert property (n <= 5);\n"),  # hundreds of them
+        many("assert property (n <= 5);\n", 900_000),
+        f"assert property ({'(' * 9_000}n <= 5{')' * 9_000});",
+        f"assert property ({'(' * 9_000}n <= 5);",
+        f"assert property ({'!' * 19_000}up);",
+        f"assert property ({'up ? ' * 3_000}up{' : up' * 3_000});",
+        f"assert property (up {'## 1 up ' * 2_000});",
+        f"assert property ({'up |-> ' * 2_000}up);",
+        f"assert property (up{'[*32]' * 1_000});",
+        f"assert property ({'(' * 60}up{'[*32])' * 60});",
+        f"assert property ({'$past(' * 2_000}n{', 32)' * 2_000} == 0);",
+        "assert property ($past(n, 99999999999999999999) == 0);",
+        "assert property (up ##99999999999999999999 up);",
+        f"assert property ({{{'n,' * 9_000}n}} == 0);",
+        f"assert property (n == {'9' * 15_000});",
+        "assert property (n == 99999999999'h0);",
+        "assert property (n << 99999999999 == 1 << n << n << n);",
+        f"assert property (n == 0 {'+ n * n ' * 2_000});",
+        f"/*{'*' * 19_000}",
+        f"{many('property p; n; endproperty ', 9_000)}assert property (p);",
+        "property p; p; endproperty assert property (p);",
+        "property p; q; endproperty property q; p; endproperty assert property (p);",
+        '`include "/etc/passwd"\nassert property (n <= 5);',
+        "`define A `A\nassert property (`A);",
+        '$readmemh("/etc/passwd", n); assert property (n <= 5);',
+        "assert property ($system(1));",
+        "assert property ($fopen(n) || $display(n) || 1);",
+        "assert property (n <= 5) else begin while (1); end",
+        "assert property (n <= 5); initial while (1);",
+        'import "DPI-C" function int f(); assert property (f());',
+        "assert property ($root.TopModule.n == 0);",
+    ],
+    ids=lambda answer: f"{answer[:24]!r} of {len(answer)}",
+)
+def test_a_hostile_answer_ends_and_earns_nothing(answer):
+    verdict = TASK.verify(counter(), answer)
+    assert verdict.score == 0.0
+    assert verdict.scored, verdict.detail
+
+
+def test_what_a_report_would_do_is_not_read():
+    answer = 'assert property (n <= 5) else $error("%s", $fopen("x"));'
+    plain = TASK.verify(counter(), "assert property (n <= 5);")
+    assert TASK.verify(counter(), answer) == plain
+
+
+def test_the_most_that_is_allowed_is_judged():
+    lines = [f"assert property (up ##32 up |-> ##32 n <= 5 || n == {k % 8});" for k in range(64)]
+    verdict = TASK.verify(counter(), "\n".join(lines))
+    assert verdict.scored, verdict.detail
+
+
 def test_a_failure_is_shown_with_the_ports():
     verdict = TASK.verify(counter(), "assert property (n < 5);")
     assert verdict.status is Status.WRONG

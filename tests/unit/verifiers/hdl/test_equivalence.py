@@ -1,5 +1,7 @@
 """Which way of deciding is asked, in which order, and what each says."""
 
+from collections import OrderedDict
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -7,8 +9,15 @@ import pytest
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.verifiers.hdl import equivalence
 from rlvr_envs.verifiers.hdl.elaborate import Netlist
-from rlvr_envs.verifiers.hdl.equivalence import Outcome, decide, one_clock, ports_differ
+from rlvr_envs.verifiers.hdl.equivalence import (
+    Outcome,
+    decide,
+    decide_once,
+    one_clock,
+    ports_differ,
+)
 from rlvr_envs.verifiers.hdl.interface import Clocking, Port, Reference
+from rlvr_envs.verifiers.hdl.judge import judge
 from rlvr_envs.verifiers.hdl.prove import Proof
 from rlvr_envs.verifiers.hdl.simulate import DEEP, LONGEST, QUICK, Difference, Effort
 from rlvr_envs.verifiers.hdl.waveform import _word
@@ -193,3 +202,64 @@ def test_a_reference_has_ports_that_fit(ports, clocking):
     with pytest.raises(ConfigError):
         Reference("", ports, clocking)
     assert Reference("", (A, B, Y), Clocking("a"))
+
+
+def test_the_same_designs_are_compared_once(monkeypatch):
+    asked = []
+
+    def counted(pair, deep):
+        asked.append(deep)
+        return Outcome(True, False, "long simulation", deep.cycles)
+
+    monkeypatch.setattr(equivalence, "decide", counted)
+    monkeypatch.setattr(equivalence, "_decided", OrderedDict())
+    pairs = [
+        equivalence.Pair(None, None, reference, clocked, netlist(**gate), netlist(**gold))
+        for gate, gold, reference, clocked in (
+            ({"aiger": b"a"}, {"aiger": b"b"}, CLOCKED, True),
+            ({"aiger": b"b"}, {"aiger": b"b"}, CLOCKED, True),
+            ({"aiger": b"a"}, {"aiger": b"a"}, CLOCKED, True),
+            ({"aiger": b"a", "map": "b"}, {"aiger": b""}, CLOCKED, True),
+            ({"aiger": b"a", "state_bits": 1}, {"aiger": b"b"}, CLOCKED, True),
+            ({"aiger": b"a"}, {"aiger": b"b"}, CLOCKED, False),
+            ({"aiger": b"a"}, {"aiger": b"b"}, replace(CLOCKED, clocking=None), True),
+            ({"aiger": b"a"}, {"aiger": b"b"}, replace(CLOCKED, free_x=True), True),
+        )
+    ]
+    for _ in range(2):
+        for each in pairs:
+            assert decide_once(each, QUICK).depth == QUICK.cycles
+            assert decide_once(each).depth == DEEP.cycles
+    assert asked == [QUICK, DEEP] * len(pairs)
+
+
+def test_neither_differences_nor_too_many_decisions_are_remembered(monkeypatch):
+    outcomes = iter([Outcome(False, True, "x", difference=FOUND)] + [Outcome(True, True, "x")] * 9)
+    monkeypatch.setattr(equivalence, "decide", lambda pair, deep: next(outcomes))
+    monkeypatch.setattr(equivalence, "_decided", OrderedDict())
+    monkeypatch.setattr(equivalence, "KEPT", 2)
+    assert decide_once(a_pair()).difference is FOUND
+    assert decide_once(a_pair()).equal
+    for bits in (5, 4, 6, 4, 5):  # 4 is asked for again and again, so it stays
+        decide_once(a_pair(bits=bits))
+    assert len(list(outcomes)) == 9 - 4
+    assert len(equivalence._decided) == 2
+
+
+def test_an_answer_that_is_written_otherwise_is_the_same_design(monkeypatch):
+    proofs, prove = [], equivalence.prove
+
+    def counted(*designs, **kind):
+        proofs.append(prove(*designs, **kind))
+        return proofs[-1]
+
+    monkeypatch.setattr(equivalence, "prove", counted)
+    monkeypatch.setattr(equivalence, "_decided", OrderedDict())
+    text = (
+        "module TopModule(input clk, rst, output reg q);"
+        "always @(posedge clk) if (rst) q <= 0; else q <= {}q; endmodule"
+    )
+    golden = replace(CLOCKED, source=text.format(""))
+    found = [judge(text.format(sign), golden).score for sign in ("", " ", "~", "1 & ", "+")]
+    assert found == [1.0, 1.0, 0.0, 1.0, 1.0]
+    assert len(proofs) < 3

@@ -115,7 +115,7 @@ def test_a_failing_sandbox_is_not_the_answer_s_fault(monkeypatch):
     def fails(pair, *args):
         raise SandboxError("the slot is gone")
 
-    monkeypatch.setattr(judge_module, "decide", fails)
+    monkeypatch.setattr(judge_module, "decide_once", fails)
     verdict = judge(AND.source, AND)
     assert (verdict.status, verdict.scored) == (Status.VERIFIER_ERROR, False)
 
