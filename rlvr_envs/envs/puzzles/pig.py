@@ -24,11 +24,12 @@ from rlvr_envs.generators.games.tasks import draw_seed
 
 # Points that win, points left at most, faces, faces that lose the turn, and games.
 _LEVELS = (
-    (12, 8, 4, 1, 2), (14, 9, 5, 1, 2), (16, 10, 6, 1, 2), (20, 10, 6, 1, 3), (25, 11, 6, 1, 3),
-    (30, 12, 6, 1, 3), (40, 14, 8, 2, 3), (50, 16, 6, 1, 4), (60, 18, 8, 2, 4), (80, 20, 8, 1, 4),
-    (100, 22, 10, 2, 5),
+    (12, 12, 4, 2, 2), (16, 16, 4, 2, 2), (20, 20, 4, 2, 2), (20, 20, 5, 2, 3), (25, 25, 5, 2, 3),
+    (30, 30, 5, 2, 3), (30, 30, 6, 2, 3), (36, 30, 6, 2, 4), (40, 30, 6, 2, 4), (44, 30, 6, 2, 5),
+    (50, 30, 6, 2, 5),
 )  # fmt: skip
-_DRAWS = 12  # of a position whose first best move is another than that of a hurried player
+_DRAWS = 40  # of a position with a wanted best move, close to where the other one becomes best
+_SAME = 1e-6  # of chances that are too close to be told apart by hand
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,8 +99,9 @@ class PigTask(GameTask[PigConfig, PigProblem]):
 
     Difficulty:
         Near the end few sequences of rolls must be compared; farther away the opponent's coming
-        turns count, and the chances of two positions depend on each other. The baseline holds at
-        as many points as the die has faces, or to win.
+        turns count, and the chances of two positions depend on each other. To roll is best at
+        first in every second game, to hold in the others. The baseline holds at as many points as
+        the die has faces, or to win.
 
     References:
         Neller and Presser, "Optimal Play of the Dice Game Pig", 2004.
@@ -117,19 +119,28 @@ class PigTask(GameTask[PigConfig, PigProblem]):
             target=config.target,
             n_faces=config.n_faces,
             n_bad=config.n_bad,
-            positions=tuple(self._position(rng, game) for _ in range(config.n_games)),
+            positions=self._positions(rng, game),
         )
 
-    def _position(self, rng: Rng, game: Pig) -> tuple[int, int, int]:
-        """Draw a position in which the rule of thumb is wrong, if one is found in time."""
+    def _positions(self, rng: Rng, game: Pig) -> tuple[tuple[int, int, int], ...]:
+        """Draw positions in which to roll and to hold are best by turns, so that neither pays."""
+        first = integer(rng, 0, 1)
+        moves = [(ROLL, HOLD)[(first + place) % 2] for place in range(self.config.n_games)]
+        return tuple(self._position(rng, game, move) for move in moves)
+
+    def _position(self, rng: Rng, game: Pig, wanted: str) -> tuple[int, int, int]:
+        """Draw a position with that best move, in which the rule of thumb is wrong or chances close."""
         values = pig_values(game)
+        found, least = self._drawn(rng, game), (2, 0.0)
         for _ in range(_DRAWS):
             position = self._drawn(rng, game)
             state = _state(position, 0)
             worth = {m: values.value(game.after(state, m)) for m in (ROLL, HOLD)}
-            if worth[_rule_of_thumb(game, state)] < max(worth.values()) - 1e-9:
-                return position
-        return self._drawn(rng, game)
+            gap = 2 * worth[wanted] - sum(worth.values())
+            rank = (int(_rule_of_thumb(game, state) == wanted), gap)
+            if gap > _SAME and rank < least:
+                found, least = position, rank
+        return found
 
     def _drawn(self, rng: Rng, game: Pig) -> tuple[int, int, int]:
         left = [integer(rng, 2, self.config.n_left) for _ in range(2)]

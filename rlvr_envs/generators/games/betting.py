@@ -50,7 +50,7 @@ class PokerTask(MatchTask[PokerConfigT, PokerProblem]):
     """A match of poker against an opponent whose table of probabilities the prompt shows."""
 
     Problem = PokerProblem
-    draws = 8  # of a table against which no simple habit is right nearly everywhere
+    draws = 8  # of a table, until no simple habit is right nearly everywhere
 
     @abstractmethod
     def one_round(self, problem: PokerProblem) -> Poker:
@@ -80,25 +80,27 @@ class PokerTask(MatchTask[PokerConfigT, PokerProblem]):
                 table=tuple(self._habit(rng) for _ in range(n_rows)),
             )
 
-        problem = drawn()
+        problem, least = drawn(), 2.0
         for _ in range(self.draws):
-            if self._varied(problem):
+            other = drawn()
+            share = self._habitual(other)
+            if share < least:
+                problem, least = other, share
+            if share <= _SHARE:
                 break
-            problem = drawn()
         return replace(problem, **self.begun(rng, problem))
 
-    def _varied(self, problem: PokerProblem) -> bool:
-        """Return whether no simple habit, such as to raise always, is right nearly everywhere."""
-        best = self.best_response(problem)
+    def _habitual(self, problem: PokerProblem) -> float:
+        """Return how often the best of some simple habits, such as to raise always, is right."""
+        best, most = self.best_response(problem), 0.0
         reaches = best.reaches()
         for choose in (_raising, _bluffing, _calling, _folding, _by_card(problem.ranks)):
             right = 0.0
             for view, reach in reaches.items():
                 worth = best.move_values(view)
                 right += reach * (worth[choose(view, worth)] == max(worth.values()))
-            if right > _SHARE * sum(reaches.values()):
-                return False
-        return True
+            most = max(most, right / sum(reaches.values()))
+        return most
 
     def _habit(self, rng: Rng) -> Habit:
         step = self.config.step

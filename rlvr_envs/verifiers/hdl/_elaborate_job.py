@@ -98,6 +98,8 @@ module single(A, B, S, Y);
 endmodule
 """
 MEMORY = re.compile(r"^ *reg (?:\[\d+:\d+\] )?(\S+) +\[\d+:\d+\];", re.MULTILINE)
+# Where a register may have an initial value.
+STARTS = re.compile(r"\binitial\b|\b(?:reg|logic|bit|byte|int|integer)\b[^;()]*[^<>=!]=(?!=)")
 TO_GATES = ("simplemap", "opt_expr", "opt_merge t:$*ff* t:$_*FF* %u %n", "opt_clean")
 
 
@@ -111,6 +113,7 @@ class Job:
     def __init__(self, request: dict[str, Any]) -> None:
         self.request, self.top = request, request["top"]
         self.design = ys.Design()
+        self.starts = False
         self._stage = os.open("stage", os.O_WRONLY | os.O_CREAT)
 
     def stage(self, name: str) -> None:
@@ -132,6 +135,7 @@ class Job:
         self.stage("compile")
         self.run(f"{SLANG} --ast-compilation-only --top {self.top} answer.sv")
         text = Path("hardware.sv").read_text(encoding="utf-8")
+        self.starts = bool(STARTS.search(text))
         Path("answer.sv").write_text(WORDS.sub(reworded, text), encoding="utf-8")
         self.stage("synthesis")
         if self.request["lax"]:
@@ -175,6 +179,7 @@ class Job:
             "latches": facts.latches,
             "state_bits": facts.state_bits,
             "resets": facts.resets(),
+            "lost": bool(facts.resets()) and (self.starts or has_unknowns(module)),
         }
 
     def netlist(self) -> dict[str, Any]:
@@ -337,6 +342,12 @@ class Facts:
         """Return the inputs that set or clear state without a clock, and the level."""
         found = {(self._input.get(bit, ""), level) for bit, level in self._reset}
         return sorted((name, level) for name, level in found if name)
+
+
+def has_unknowns(module: dict[str, Any]) -> bool:
+    """Return whether a net of the source has a bit that nothing determines."""
+    nets = module["netnames"].values()
+    return any("x" in net["bits"] for net in nets if not net["hide_name"])
 
 
 def floats(module: dict[str, Any]) -> bool:

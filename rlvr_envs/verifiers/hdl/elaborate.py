@@ -198,7 +198,7 @@ def _synthesised(
     result = _run(read, {**request, "lax": False}, limits)
     outcome = _outcome(read, result, limits)
     failed = _stage(result) == "synthesis" and result.status is RunStatus.NONZERO_EXIT
-    if failed and not _endless_loops(result):
+    if (failed and not _endless_loops(result)) or _loses_registers(result):
         # The text is legal, and the front end cannot do it: another one, which would pass a lot
         # that is not legal, perhaps can.
         lax_limits = replace(limits, cpu_s=LAX_SHARE * limits.cpu_s)
@@ -207,6 +207,15 @@ def _synthesised(
         if result.ok or (isinstance(second, Refusal) and passing(second)):
             return second
     return outcome
+
+
+def _loses_registers(result: Result) -> bool:
+    """Return whether there may be registers that only the branch of an asynchronous reset assigns.
+
+    They keep their value otherwise. The first front end makes no register of them, and leaves them
+    undetermined.
+    """
+    return bool(json.loads(result.files.get("result.json", b"{}")).get("lost"))
 
 
 _references: OrderedDict[tuple[Any, ...], Netlist | Refusal] = OrderedDict()
@@ -238,11 +247,10 @@ def elaborate_once(
 
 
 def _run(source: Source, request: dict[str, Any], limits: ElaborationLimits) -> Result:
-    hardware = source.bare if request["lax"] else source.hardware
     files = {
         _JOB: _JOB_TEXT,
         "answer.sv": source.text.encode(errors="replace"),
-        "hardware.sv": (hardware or source.text).encode(errors="replace"),
+        "hardware.sv": (source.hardware or source.text).encode(errors="replace"),
         "request.json": json.dumps(request).encode(),
     }
     job = Job(script=_JOB, files=files, limits=limits.job(), collect=_COLLECTED)

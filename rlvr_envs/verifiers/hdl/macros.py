@@ -1,10 +1,7 @@
-"""Macros: how long a text becomes when they are replaced, and the text in which they are."""
+"""How long a text becomes when its macros are replaced, without replacing them."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
-
-from rlvr_envs.verifiers.hdl.tokens import LAYOUT, Token, ends_line, tokens_of
 
 # A text that is longer than that is not measured on: nobody wants the exact number.
 ENDLESS = 10**12
@@ -75,90 +72,3 @@ class _Measure:
                 max(repeated for _, repeated in found),
             )
         return self._known[name]
-
-
-def replaced(text: str) -> str:
-    """Return a text with its macros replaced, of which `expanded` says that it is not too long.
-
-    Lines keep their numbers as long as the arguments of a macro stand in one.
-    """
-    if "`define" not in text:
-        return text
-    macros: dict[str, _Pattern] = {}
-    found: list[str] = []
-    pieces: list[str] = []  # since the last definition
-    definition: list[Token] | None = None
-    for token in tokens_of(text):
-        if definition is not None and not ends_line(token):
-            definition.append(token)
-        elif definition is not None:
-            _define(definition, macros)
-            found.append("\n" * (1 + sum(token.text.count("\n") for token in definition)))
-            definition = None
-        elif token.text in ("`define", "`undef"):
-            found += _replaced(pieces, macros)
-            pieces, definition = [], [token]
-        else:
-            pieces.append(token.text)
-    return "".join([*found, *_replaced(pieces, macros)])
-
-
-# The parameters with their defaults, None of a macro without parentheses; and the text.
-_Pattern = tuple[dict[str, list[str]] | None, list[str]]
-
-
-def _define(definition: Sequence[Token], macros: dict[str, _Pattern]) -> None:
-    """Carry out a directive that defines a macro, or forgets one."""
-    pieces = [" " if token.kind in LAYOUT else token.text for token in definition]
-    first = next((n for n, piece in enumerate(pieces) if n and piece != " "), 0)
-    name, body = pieces[first], pieces[first + 1 :]
-    macros.pop(name, None)
-    if pieces[0] != "`define":
-        return
-    if body[:1] != ["("]:
-        macros[name] = None, body
-        return
-    rows, end = _arguments(body, 0)
-    parameters = {}
-    for row in rows:
-        words = [piece for piece in row if piece != " "]
-        if words:
-            parameters[words[0]] = words[2:]
-    macros[name] = parameters, body[end:]
-
-
-def _arguments(pieces: Sequence[str], place: int) -> tuple[list[list[str]], int]:
-    """Return what stands between parentheses and commas, and the place behind all of it."""
-    rows: list[list[str]] = [[]]
-    depth = 0
-    while place < len(pieces):
-        piece = pieces[place]
-        depth += (piece in ("(", "[", "{", "(*")) - (piece in (")", "]", "}", "*)"))
-        place += 1
-        if depth == 0:
-            break
-        if depth == 1 and piece == ",":
-            rows.append([])
-        elif not (len(rows) == 1 and not rows[0] and depth == 1 and piece == "("):
-            rows[-1].append(piece)
-    return rows, place
-
-
-def _replaced(pieces: Sequence[str], macros: Mapping[str, _Pattern]) -> Iterator[str]:
-    """Yield the pieces of a text with its macros replaced, and those in what stands for them."""
-    place = 0
-    while place < len(pieces):
-        piece = pieces[place]
-        place += 1
-        if piece[0] != "`" or piece[1:] not in macros:
-            yield piece
-            continue
-        parameters, body = macros[piece[1:]]
-        if parameters is not None:
-            while pieces[place : place + 1] and pieces[place].isspace():
-                place += 1
-            rows, place = _arguments(pieces, place)
-            pairs = zip_longest(parameters.items(), rows[: len(parameters)], fillvalue=None)
-            given = {pair[0]: row or pair[1] for pair, row in pairs if pair}
-            body = [word for piece in body for word in given.get(piece, [piece])]
-        yield from _replaced(body, macros)

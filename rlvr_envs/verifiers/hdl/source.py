@@ -13,7 +13,6 @@ from itertools import pairwise
 
 from rlvr_envs.verifiers.hdl.conditionals import NAMES_OF_THE_JUDGE, Unbalanced, readings
 from rlvr_envs.verifiers.hdl.macros import Macro, expanded
-from rlvr_envs.verifiers.hdl.resets import kept
 from rlvr_envs.verifiers.hdl.tokens import (
     LAYOUT,
     TOKEN,
@@ -53,10 +52,8 @@ class Source:
         text: with plain line ends, as a tool for synthesis reads it.
         top: the module that is asked for.
         modules: the names of the modules that it defines, as far as they are written out.
-        hardware: the text without what is no hardware: attributes, reports, odd names; and what an
-            asynchronous reset alone assigns, assigned to itself otherwise.
+        hardware: the text without what is no hardware: attributes, reports, odd names.
         others: the hardware that tools read who define other names, where it is not the same.
-        bare: the hardware without these assignments.
     """
 
     text: str
@@ -64,7 +61,6 @@ class Source:
     modules: tuple[str, ...]
     hardware: str = ""
     others: tuple[str, ...] = ()
-    bare: str = ""
 
     def line(self, number: int) -> str:
         """Return a line, counted from 1; nothing beyond the end."""
@@ -194,7 +190,6 @@ def read_source(text: str, top: str, *, trusted: bool = False) -> Source | Refus
             _check_macros(tokens)
         hardware = _hardware(tokens)
         different = [] if trusted else _others(others, hardware, cut=hardware != first)
-        registers = kept(hardware)
     except Forbidden as forbidden:
         return Refusal("forbidden", str(forbidden))
     except Unbalanced as unbalanced:
@@ -202,7 +197,7 @@ def read_source(text: str, top: str, *, trusted: bool = False) -> Source | Refus
     if not any(token.kind == "word" for token in tokens):
         return Refusal("compile", f"there is nothing in the source, and no module {top}")
     checked = silenced(first) if trusted else first
-    return Source(checked, top, tuple(_modules(tokens)), registers, tuple(different), hardware)
+    return Source(checked, top, tuple(_modules(tokens)), hardware, tuple(different))
 
 
 def _others(others: Iterator[str], hardware: str, *, cut: bool) -> list[str]:
@@ -224,7 +219,7 @@ def _others(others: Iterator[str], hardware: str, *, cut: bool) -> list[str]:
         _check_tokens(tokens, _SILENT)
         _check_macros(tokens)
         text = _hardware(tokens)
-        found.setdefault(_plain(text), kept(text))
+        found.setdefault(_plain(text), text)
     return list(filter(None, found.values()))
 
 
