@@ -13,7 +13,7 @@ import inspect
 import re
 import textwrap
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, TypeAlias
 
@@ -24,6 +24,7 @@ from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
 from rlvr_envs.generators.program_tasks.program_task import (
     Example,
+    Kind,
     Program,
     Solution,
     Values,
@@ -42,7 +43,6 @@ Accepts: TypeAlias = Callable[[list[int], Any, Values, Values], str]
 LIMITS = Limits(cpu_s=2.0, memory_mib=512)  # of each test
 
 _NEAR_MISSES = 16  # of the reference, drawn for each problem
-_PATIENCE = 8
 _EXAMPLES = 3  # inputs that those shown are chosen from
 _EXAMPLE_TRIES = 60
 _MOST_NUMBERS = 1_000_000
@@ -50,6 +50,7 @@ _SPACE = re.compile(r"[ \t\n\r\f\v]+")
 _NOTE = re.compile(
     r"  # noqa:.*"
 )  # is for the linter of this package, not for who reads the program
+_NOTHING: dict[Kind, str] = {"int": "0", "str": "''", "list": "[]", "rows": "[]"}  # if absent
 _INTEGER = re.compile(r"[+-]?[0-9]{1,30}")
 
 
@@ -65,6 +66,9 @@ class Contest(Program):
         columns: of each input that is ``rows``, what its columns are called, in the order of the
             tuples. A problem may have them in another order.
         meaning: what each input is, with gaps for the words of the story.
+        absent: returns the inputs and columns, by name, that a problem with these constants does
+            not have. Solutions get 0, or an empty word or list, for such an input, and 0 in such
+            a column; `inputs` has to draw them so.
         output: what is to be printed, as a function of the constants.
         work: the steps that the reference takes on the largest inputs, about, given the scale and
             the constants.
@@ -74,10 +78,12 @@ class Contest(Program):
             instead, and, if the change is none without a rule, this rule.
         tried: levels of scale of the inputs that are tried for what they tell: small ones, in
             little time, tell most, and a few larger ones what only long inputs show.
+        patience: how many of these in a row may tell nothing before the rest is left out.
         accepts: says what is wrong with an output of integers, or returns the empty text, given the
             output, the reference's result, the inputs and the constants. Without it the output has
             to be the reference's.
         dull: outputs that say little, which examples avoid.
+        dull_words: so are outputs that are made of these alone.
     """
 
     stories: Mapping[str, Mapping[str, str]]
@@ -88,9 +94,12 @@ class Contest(Program):
     rules: Sequence[str] = ()
     mistakes: Sequence[Solution] = ()
     edits: Sequence[tuple[str, str] | tuple[str, str, str]] = ()
+    absent: Callable[[Values], Collection[str]] | None = None
     tried: Sequence[int] = (0, 1, 2, 0, 2, 1, 2, 3, 4, 5, 6)
+    patience: int = 8
     accepts: Accepts | None = None
     dull: Sequence[str] = ("0", "-1")
+    dull_words: Collection[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +165,7 @@ class ContestTask(Task[ContestConfig, ContestProblem]):
         while len(tests) < config.n_tests:
             lowest = config.level * len(tests) // config.n_tests
             tests.append(Drawn(draw_seed(rng), integer(rng, lowest, config.level)))
-        form = _draw_form(rng, contest)
+        form = _draw_form(rng, contest, constants)
         return ContestProblem(
             constants=tuple(constants.items()),
             story=pick(rng, sorted(contest.stories)),
@@ -189,6 +198,7 @@ class ContestTask(Task[ContestConfig, ContestProblem]):
             inputs = self._inputs(constants, drawn)
             output = output_text(run_solution(self.contest.solutions[0], inputs, constants))
             poor = output in self.contest.dull or outputs[output]
+            poor = poor or set(output.split()) <= set(self.contest.dull_words)
             outputs[output] += 1
             (dull if poor else found).append(drawn)
             if len(found) == _EXAMPLES:
@@ -211,7 +221,9 @@ class ContestTask(Task[ContestConfig, ContestProblem]):
             for each in drawn
             if stdin_text(self.contest, self._inputs(constants, each)) not in seen
         ]
-        return telling(new, len(wrong), self._teller(constants, wrong), patience=_PATIENCE)
+        return telling(
+            new, len(wrong), self._teller(constants, wrong), patience=self.contest.patience
+        )
 
     def _teller(
         self, constants: Values, wrong: Sequence[tuple[Solution, Values]]
@@ -251,7 +263,7 @@ class ContestTask(Task[ContestConfig, ContestProblem]):
         text = statement if isinstance(statement, str) else statement(constants)
         limits = contest.limits
         scale = scale_at(contest, self.config.level)
-        sizes = f"{limits(scale, constants)} " if limits else ""
+        sizes = f"{limits(scale, constants).format(**words)} " if limits else ""
         examples = "\n\n".join(
             f"Input:\n```\n{example.stdin}```\nOutput:\n```\n{example.stdout}\n```"
             for example in problem.shown
@@ -371,12 +383,14 @@ def integers_of(text: str) -> list[int] | None:
     return [int(word) for word in words]
 
 
-def _draw_form(rng: Rng, contest: Contest) -> Form:
-    order = list(contest.reads)
+def _draw_form(rng: Rng, contest: Contest, constants: Values) -> Form:
+    absent = contest.absent(constants) if contest.absent else ()
+    order = [name for name in contest.reads if name not in absent]
     rng.shuffle(order)
     columns: list[tuple[int, ...]] = []
     for name in order:
-        places = list(range(len(contest.columns.get(name, ()))))
+        named = contest.columns.get(name, ())
+        places = [place for place, column in enumerate(named) if column not in absent]
         rng.shuffle(places)
         columns.append(tuple(places))
     return Form(tuple(order), tuple(columns))
@@ -441,9 +455,17 @@ def program_text(contest: Contest, form: Form, function: Solution, constants: Va
             case "list":
                 reader = "read_list()"
             case _:
-                taken = ", ".join(f"row[{places.index(at)}]" for at in range(len(places)))
+                taken = ", ".join(
+                    f"row[{places.index(at)}]" if at in places else "0"
+                    for at in range(len(contest.columns[name]))
+                )
                 reader = f"[({taken},) for row in read_rows()]"
         given.append(f"    {name}={reader},")
+    given += [
+        f"    {name}={_NOTHING[kind]},"
+        for name, kind in contest.reads.items()
+        if name not in form.order
+    ]
     given += [f"    {name}={value!r}," for name, value in constants.items()]
     return "\n".join(
         [

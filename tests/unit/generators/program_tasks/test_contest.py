@@ -106,6 +106,27 @@ def test_a_program_reads_what_a_form_writes():
     assert solve(**GIVEN, **numbers) == [210]
 
 
+def test_inputs_and_columns_that_are_absent_are_not_read():
+    class SmallerTask(ContestTask):
+        contest = contest(
+            absent=lambda constants: () if constants["bonus"] else ("extra", "count"),
+            inputs=lambda *given: {**inputs(*given), "extra": [], "rows": [(0, 5), (0, 40)]},
+        )
+
+    task = SmallerTask(ContestConfig(level=0))
+    problem = task.generate(stream("smaller"))
+    assert sorted(problem.form.order) == ["k", "rows", "word"]
+    assert problem.form.columns[problem.form.order.index("rows")] == (1,)
+    prompt = task.prompt(problem)
+    assert "`extra`" not in prompt
+    assert "in this order: weight of the" in prompt
+    assert "\n2\n5\n40\n" in "\n" + problem.shown[0].stdin
+    text = task.solve(problem)
+    assert run_python(text, problem.shown[0].stdin).stdout.decode().strip()
+    assert "extra=[]" in text
+    assert task.verify(problem, text).score == 1.0
+
+
 def test_forms_and_stories_differ_and_the_prompt_tells_them():
     problems = [make(seed=seed)[1] for seed in range(20)]
     task = make()[0]
