@@ -215,8 +215,10 @@ def test_it_keeps_no_other_value(name):
     ("body", "kind"),
     [
         (
-            "reg z; always_ff @(posedge clk, negedge rst) "
-            "if (~rst) begin z <= 0; q <= 0; end else q <= d ^ z;",
+            (
+                "reg z; always_ff @(posedge clk, negedge rst) "
+                "if (~rst) begin z <= 0; q <= 0; end else q <= d ^ z;"
+            ),
             {"level": 0},
         ),
         (
@@ -224,13 +226,17 @@ def test_it_keeps_no_other_value(name):
             {"asynchronous": False},
         ),
         (
-            "reg z; always @(posedge clk) if (rst) z <= 0; "
-            "always @(posedge clk) if (rst) q <= 0; else q <= d ^ z;",
+            (
+                "reg z; always @(posedge clk) if (rst) z <= 0; "
+                "always @(posedge clk) if (rst) q <= 0; else q <= d ^ z;"
+            ),
             {"asynchronous": False},
         ),
         (
-            f"reg z; {ASYNC} if (rst) begin z <= 0; q <= 0; end "
-            "else if (e) q <= d ^ z; else q <= q | z;",
+            (
+                f"reg z; {ASYNC} if (rst) begin z <= 0; q <= 0; end "
+                "else if (e) q <= d ^ z; else q <= q | z;"
+            ),
             {"body": "if (e) q <= d;"},
         ),
     ],
