@@ -296,7 +296,8 @@ class Reference:
     def _start(self, weights: Mapping[str, Tensor]) -> Mapping[str, Tensor]:
         """Return what it is before it was ever synced."""
         if not self._adapters:
-            return self._model.state_dict()
+            whole: dict[str, Tensor] = self._model.state_dict()
+            return whole
         trained = [name for name, p in self._model.named_parameters() if p.requires_grad]
         return {
             name: torch.zeros_like(weights[name]) if "lora_B" in name else weights[name]
