@@ -129,7 +129,7 @@ class PigTask(GameTask[PigConfig, PigProblem]):
         return tuple(self._position(rng, game, move) for move in moves)
 
     def _position(self, rng: Rng, game: Pig, wanted: str) -> tuple[int, int, int]:
-        """Draw a position with that best move where the rule of thumb fails, or chances are near."""
+        """Draw a position with that best move where the rule of thumb fails or chances are near."""
         values = pig_values(game)
         found, least = self._drawn(rng, game), (2, 0.0)
         for _ in range(_DRAWS):
