@@ -108,7 +108,7 @@ def absent(constants: Values) -> tuple[str, ...]:
         + ("{worth}",) * (not worth)
         + ("cost",) * (not constants["priced"])
         + ("span",) * (not constants["lapse"])
-        + ("pairs",) * (constants["asked"] != _FIRST)
+        + ("pairs",) * bool(constants["asked"] != _FIRST)
     )
 
 
@@ -144,9 +144,10 @@ def inputs(rng: Rng, scale: Mapping[str, int], constants: Values) -> Values:
     m = integer(rng, n, 2 * n)
     block = min(n, pick(rng, (3, 6, n, n)))
     mixed, kinds = pick(rng, (0.05, 0.4, 0.9)), _kinds(constants, n)
-    apart = pick(rng, (0.04, 0.2))
+    apart, dearest = pick(rng, (0.04, 0.2)), pick(rng, (2 * m, 9, 3))
     names = [1 + at for at in rng.permutation(n).tolist()]
-    links, between = [], []
+    links: list[tuple[int, int, int]] = []
+    between: list[bool] = []
     while len(links) < m:
         first = integer(rng, 0, n - 1)
         start = first - first % block
@@ -154,7 +155,7 @@ def inputs(rng: Rng, scale: Mapping[str, int], constants: Values) -> Values:
         if rng.random() < apart:
             second = integer(rng, 0, n - 1)
         if first != second and ((first + second) % 2 or rng.random() < mixed or block == 1):
-            cost = integer(rng, 1, 2 * m if rng.random() < 0.5 else 9)
+            cost = integer(rng, 1, dearest)
             links.append((names[first], names[second], cost if constants["priced"] else 0))
             between.append(first // block != second // block)
     if rng.random() < 0.4:  # blocks are complete before they are joined
@@ -597,7 +598,7 @@ class LinkRepairsTask(ContestTask):
         work=work,
         rules=RULES,
         edits=EDITS + RARE,
-        tried=(0, 1, 2, 0, 1, 2, 3, 0, 1, 2, 3, 4) * 2,
-        patience=12,
+        tried=(0, 1, 2, 0, 1, 2, 3, 0, 1, 2, 3, 4) * 3,
+        patience=20,
         dull_words=("0", "-1"),
     )

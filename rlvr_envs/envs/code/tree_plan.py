@@ -121,6 +121,8 @@ def inputs(rng: Rng, scale: Mapping[str, int], constants: Values) -> Values:
         )
         for _ in range(n)
     ]
+    if rng.random() < 0.5:  # who takes this node as root may forget that a rule is broken there
+        nodes[0] = (lowest + int(constants["fee"]), nodes[0][1])
     return {"nodes": nodes, "links": [links[at] for at in rng.permutation(n - 1).tolist()]}
 
 
@@ -234,10 +236,16 @@ def solve(  # noqa: C901, PLR0912, PLR0913, PLR0915 - the text of this is the or
         return [max(fine)[1]] if fine else []
 
     down = [alone(node) for node in range(n + 1)]
-    steps: list[list[tuple[int, dict[tuple[int, int, int], tuple[tuple[int, int, int], ...]]]]]
+    steps: list[
+        list[
+            tuple[
+                int, dict[tuple[int, int, int], tuple[tuple[int, int, int], tuple[int, int, int]]]
+            ]
+        ]
+    ]
     steps = [[] for _ in range(n + 1)]
     for node in order[:0:-1]:
-        origin: dict[tuple[int, int, int], tuple[tuple[int, int, int], ...]] = {}
+        origin: dict[tuple[int, int, int], tuple[tuple[int, int, int], tuple[int, int, int]]] = {}
         above = parent[node]
         down[above] = joined(down[above], down[node], above, node, origin)
         steps[above].append((node, origin))
@@ -467,8 +475,8 @@ class TreePlanTask(ContestTask):
         rules=RULES,
         edits=EDITS,
         accepts=accepts,
-        tried=(0, 0, 1, 0, 1, 2, 0, 1, 2, 3) * 2,
-        patience=12,
+        tried=(0, 1, 2, 3, 0, 2, 3, 1, 2) * 4,
+        patience=20,
         dull=("0", "-1", str(_NONE)),
         dull_words=(str(_NONE),),
     )
