@@ -152,14 +152,16 @@ class Group:
     @property
     def scores(self) -> list[float]:
         """The verdicts' scores, without those of episodes that were not scored."""
-        first = self.posed.seat
-        return [e.score for e in self.episodes if e.seat == first and not math.isnan(e.score)]
+        return self._scored(self.episodes)
+
+    def _scored(self, episodes: Sequence[Episode]) -> list[float]:
+        return [e.score for e in episodes if e.seat == self.posed.seat and not math.isnan(e.score)]
 
     @property
     def unaided(self) -> list[float]:
         """The scores of episodes without a hint, or all where none was without."""
         bare = [each for each in self.episodes if not each.bare_prompt]
-        return Group(self.proposal, bare).scores or self.scores
+        return self._scored(bare) or self.scores
 
     @property
     def rewards(self) -> list[float]:
