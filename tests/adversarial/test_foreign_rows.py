@@ -301,7 +301,7 @@ def workers():
 
 @pytest.mark.parametrize("domain", registry.DOMAINS)
 def test_an_altered_row_gives_a_verdict_or_a_row_error(domain, thorough, workers):
-    """Of every field of every task's rows; what takes too long is ended."""
+    """Of fields of every task's rows; what takes too long is ended."""
     judged, solved = [], []
     for task_id in rlvr_envs.list_tasks(domain):
         try:
@@ -309,6 +309,8 @@ def test_an_altered_row_gives_a_verdict_or_a_row_error(domain, thorough, workers
         except DependencyError:
             continue
         cases = list(mutants(row, 10 if thorough else 2))
+        if not thorough:  # tasks with many fields would take minutes
+            cases = random.Random(task_id).sample(cases, min(24, len(cases)))
         solved += [(place, Call((mutant,))) for place, mutant in cases]
         in_sandbox = registry.find(task_id).task_type.judged_in_sandbox
         if in_sandbox and not thorough:  # a program is run for each

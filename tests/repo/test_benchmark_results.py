@@ -15,7 +15,9 @@ STORED = sorted(path for path in RESULTS.glob("*.json") if not path.name.endswit
 FIELDS = ("measured", "device", "versions", "command", "date", "figures")
 MOST_LINES = 60
 LONGER = {
-    "levels": 205,  # a line for each task, since the tasks' pages draw its curves
+    "grpo_mechanisms": 80,  # a line for each preset
+    "levels": 280,  # a line for each task, since the tasks' pages draw its curves
+    "solve_rates_ideas": 95,
     "solve_rates": 95,  # a line for each task, which its page shows
     "verilog_soundness": 80,  # a line for each family of designs, since its page has them
 }
