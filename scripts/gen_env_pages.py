@@ -86,7 +86,7 @@ def _solved(measured: list[dict[str, Any]], task_id: str) -> str:
     told = ", ".join(f"{100 * share:.0f} % at {level}" for level, share in rates.items())
     joins_ideas = bool(found[-1])
     count = (
-        "two problems a level"
+        "one or two problems a level"
         if joins_ideas
         else "four problems a level and of two beyond level 10"
     )
@@ -102,7 +102,8 @@ def _solved(measured: list[dict[str, Any]], task_id: str) -> str:
 def _rates(figures: dict[str, Any], task_id: str) -> dict[str, float]:
     """Return the share of a task's problems that is solved, by level; nothing if not measured."""
     row = figures["tasks"]["rows"].get(task_id) if figures else None
-    return dict(zip(figures["tasks"]["columns"], row, strict=True)) if row is not None else {}
+    shares = zip(figures["tasks"]["columns"], row, strict=True) if row is not None else ()
+    return {level: share for level, share in shares if share is not None}
 
 
 def _levels(figures: dict[str, Any], task_id: str) -> dict[str, dict[str, Any]]:
