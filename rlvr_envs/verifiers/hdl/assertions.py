@@ -41,7 +41,6 @@ _TEMPORAL = frozenset({"|->", "|=>", "##", "[*"})
 _PLAIN_FUNCTIONS = frozenset({"$countones", "$onehot", "$onehot0"})
 _HISTORY = frozenset({"$past", "$stable", "$changed", "$rose", "$fell"})
 _TRUE = "1'b1"
-_BEGUN = re.compile(r"\b_b(\d+)\b")
 _HINT = (
     "an assertion is `assert property (A |-> B);` or `assert property (A |=> B);` or "
     "`assert property (B);`, where A and B are conditions, possibly joined by ##N or repeated by "
@@ -98,7 +97,7 @@ def monitor_of(text: str, header: str, ports: Sequence[Port], clocking: Clocking
     """
     reader = _Reader(_cut(text), {port.name for port in ports}, clocking)
     found = reader.assertions()
-    return _written(header, reader.lines, found, clocking)
+    return _written(header, reader, found, clocking)
 
 
 def _cut(text: str) -> list[_Token]:
@@ -129,6 +128,7 @@ class _Reader:
     lines: list[str] = field(default_factory=list)
     made: int = 0  # names that were given
     back: int = 0  # cycles that the condition which is read looks back
+    furthest: int = 0  # that any condition does
     properties: dict[str, Implication] = field(default_factory=dict)
 
     def assertions(self) -> list[Implication]:
@@ -282,6 +282,7 @@ class _Reader:
         """Read an expression, and return the wire of its truth."""
         self.back = 0
         value = f"|({self._expression()})"
+        self.furthest = max(self.furthest, self.back)
         return self._wire(f"{value} & {_begun(self.back)}" if self.back else value)
 
     def _wire(self, value: str) -> str:
@@ -392,16 +393,15 @@ def _begun(cycles: int) -> str:
 
 
 def _written(
-    header: str, lines: list[str], assertions: list[Implication], clocking: Clocking
+    header: str, reader: _Reader, assertions: list[Implication], clocking: Clocking
 ) -> str:
     """Return a module in which a register says how far the attempts of each cycle have come."""
-    most = max((int(n) for line in lines for n in _BEGUN.findall(line)), default=0)
     body, fails = list[str](), list[str]()
-    for cycles in range(1, most + 1):
+    for cycles in range(1, reader.furthest + 1):
         before = _begun(cycles - 1) if cycles > 1 else _TRUE
         body.append(f"reg {_begun(cycles)} = 0;")
         body.append(f"always @(posedge {clocking.clock}) {_begun(cycles)} <= {before};")
-    body += lines
+    body += reader.lines
     reset = clocking.reset if clocking.reset_active else f"~{clocking.reset}"
     for number, found in enumerate(assertions):
         last = max([at for at, _ in found.after.steps], default=0)
